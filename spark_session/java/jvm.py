@@ -16,7 +16,7 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from service.errors.gateway_error import CannotStart
-from spark_session.settings.settings import launch_properties
+from spark_session.settings.settings import SOCKET_WITHIN_S, launch_properties
 
 # Nothing answers; the last ones come from PySpark, when another thread made it forget a lost context.
 UNREACHABLE = (Py4JError, OSError, EOFError, AssertionError, AttributeError, TypeError)
@@ -64,6 +64,8 @@ def launch(properties: Mapping[str, str], log_dir: Path) -> Jvm:
     # Without it, each thread of the JVM comes to hold a part of the memory that others freed (glibc's
     # arenas).
     os.environ.setdefault("MALLOC_ARENA_MAX", "2")
+    # As long as the JVM waits for PySpark on a socket that it serves a result on.
+    os.environ.setdefault("SPARK_AUTH_SOCKET_TIMEOUT", str(SOCKET_WITHIN_S))
     conf = SparkConf(loadDefaults=False).setAll(list(launch_properties(properties).items()))
     log_file = log_dir / "jvm.log"
     with log_file.open("ab") as log:

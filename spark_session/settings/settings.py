@@ -56,6 +56,8 @@ JAVA_OPTIONS = ("spark.driver.extraJavaOptions", "spark.executor.extraJavaOption
 # and not on the command line, where every user of the machine could read it.
 LAUNCH_PREFIXES = ("spark.driver.memory", "spark.driver.extra", "spark.jars", "spark.master", "spark.submit")
 
+SOCKET_WITHIN_S = 60
+"""How long the driver and PySpark wait for each other on the socket of a result."""
 
 # Pools that start a new thread for each task until they are full. Every thread keeps the session of the query
 # that it was started for, so an unbounded pool keeps a thousand dead sessions alive.
@@ -162,6 +164,8 @@ def _defaults(settings: SparkSettings) -> dict[str, str]:
         "spark.ui.retainedJobs": "50",
         "spark.ui.retainedStages": "50",
         "spark.ui.retainedTasks": "1000",
+        # Spark's 15 s fail results on a machine that is busy for longer.
+        "spark.python.authenticate.socketTimeout": f"{SOCKET_WITHIN_S}s",
     } | dict.fromkeys(THREAD_BOUNDS, str(PLANNING_THREADS))
     if settings.jars:
         defaults["spark.jars"] = ",".join(settings.jars)

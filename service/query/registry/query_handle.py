@@ -251,6 +251,7 @@ class QueryHandle:
             failure = self._cancellation
         record = replace(
             self._record,
+            request_id=None if self._writes_still() else self._record.request_id,
             state=QueryState.CANCELED if isinstance(failure, QueryCanceled) else QueryState.FAILED,
             error=QueryError(failure.code, failure.detail),
             queued_ms=self._queued_ms(now_ms),
@@ -291,6 +292,11 @@ class QueryHandle:
             if record.state is QueryState.QUEUED:
                 record = replace(record, queued_ms=elapsed_ms)
             return QueryStatus(record, elapsed_ms, self._manifest, self._failure, self.request.format)
+
+    def _writes_still(self) -> bool:
+        """Whether nobody knows yet how its write ends: a repeat of its request must find that out."""
+        write = self._record.write
+        return write is not None and not write.state.is_final
 
     def _filters(self, scans: Sequence[ScanRecord]) -> tuple[FilterRecord, ...]:
         return (*self._record.filters, *unfiltered_scans(self._pruned, scans))

@@ -22,7 +22,8 @@ class QueryRegistry:
 
     A query stays until `retention_ms` after its end. At most `max_ended` queries without a result stay; the
     oldest of them are removed early, because their records say the same. Queries with a result are not
-    removed early, as the result would be lost.
+    removed early, as the result would be lost. A query whose record has given its requestId back is found by
+    its id only.
     """
 
     def __init__(self, retention_ms: int, max_ended: int = 100_000) -> None:
@@ -109,6 +110,8 @@ class QueryRegistry:
             query = self._open.pop(query_id)
             ended = self._with_result if query.has_result() else self._without_result
             ended[query_id] = query
+            if query.record.request_id is None:
+                self._release_request(query)
 
     def _is_over(self, now_ms: int, query: QueryHandle) -> bool:
         return query.ended_ms is not None and query.ended_ms + self._retention_ms < now_ms
@@ -119,9 +122,13 @@ class QueryRegistry:
             del self._queries[query.query_id]
             self._with_result.pop(query.query_id, None)
             self._without_result.pop(query.query_id, None)
-            if query.request.request_id is not None:
-                del self._by_request[query.caller, query.request.request_id]
+            self._release_request(query)
         return [handle.query_id for handle in forgotten]
+
+    def _release_request(self, query: QueryHandle) -> None:
+        request_id = query.request.request_id
+        if request_id is not None and self._by_request.get((query.caller, request_id)) is query:
+            del self._by_request[query.caller, request_id]
 
     def _sent_before(self, query: QueryHandle) -> QueryHandle | None:
         return sent_before(

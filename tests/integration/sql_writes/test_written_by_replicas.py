@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -86,15 +87,23 @@ def test_one_request_writes_once_at_two_gateways(both: Both) -> None:
     # Who comes second while the first one runs gets a 409, and asks again.
     assert {answer.status_code for answer in answers} <= {200, 202, 409}
     until(lambda: both.rows() > before, within_s=120)
+    for gateway in (both.here, both.there):
+        write = _repeated(partial(send, gateway.client)).json()["write"]
+        assert write["state"] == "COMMITTED"
+        assert (both.rows(), both.marks()) == (before + 1, [write["queryId"]])
 
-    def repeated() -> httpx.Response | None:
-        answer = send(both.there.client)
-        return answer if answer.status_code == 200 else None
 
-    repeat = until(repeated, within_s=120)
-    assert repeat is not None
-    assert repeat.json()["write"]["state"] == "COMMITTED"
-    assert (both.rows(), both.marks()) == (before + 1, [repeat.json()["write"]["queryId"]])
+def test_a_repeat_that_came_too_early_is_answered_later(both: Both) -> None:
+    request_id, before = str(uuid4()), both.rows()
+    query_id = start(both.here.client, SLOW_INSERT, requestId=request_id)
+    until(lambda: status(both.here.client, query_id)["write"], within_s=120)
+    early = post(both.there.client, SLOW_INSERT, requestId=request_id)
+    assert (early.status_code, early.json()["code"]) == (409, "WRITE_RUNNING"), early.text
+    assert early.headers["Retry-After"] == "5"
+    until(lambda: query_id in both.marks(), within_s=120)
+    repeat = _repeated(lambda: post(both.there.client, SLOW_INSERT, requestId=request_id))
+    assert repeat.json()["write"]["queryId"] == query_id
+    assert both.rows() == before + 1
 
 
 def test_a_commit_that_was_not_recorded_is_found_and_not_repeated(both: Both) -> None:
@@ -125,3 +134,23 @@ def test_a_commit_that_was_not_recorded_is_found_and_not_repeated(both: Both) ->
     again = ask(client, SLOW_INSERT, requestId=request_id)
     assert again["write"] == write
     assert both.rows() == before + 1
+
+
+def _repeated(send: Callable[[], httpx.Response]) -> httpx.Response:
+    """Sends a request until its outcome is known, and returns that answer."""
+    refused: list[str] = []
+
+    def sent() -> httpx.Response | None:
+        answer = send()
+        if answer.status_code == 200:
+            return answer
+        refused.append(answer.text)
+        return None
+
+    try:
+        answer = until(sent, within_s=120)
+    except AssertionError as late:
+        late.add_note(f"The last answer: {refused[-1]}")
+        raise
+    assert answer is not None
+    return answer

@@ -26,6 +26,7 @@ from tests.fakes.engine import FakeEngine
 from tests.fakes.write_log import FakeCommitMarks, FakeWriteLog
 from tests.unit.query.conftest import Bench
 
+SQL = "INSERT INTO orders SELECT 1"
 INSERT = Write(WriteKind.INSERT, TableName("lake", "shop", "orders"))
 
 
@@ -66,7 +67,7 @@ class Writing:
     def ports(self) -> QueryPorts:
         return replace(self.bench.ports, writes=self.writes)
 
-    def run(self, request_id: UUID | None = None, sql: str = "INSERT INTO orders SELECT 1") -> QueryHandle:
+    def run(self, request_id: UUID | None = None, sql: str = SQL) -> QueryHandle:
         clock = self.bench.clock
         request = QueryRequest(sql, request_id=request_id)
         # Not in the book: as at another replica.
@@ -88,7 +89,7 @@ def test_a_write_is_recorded_run_and_told(bench: Bench) -> None:
 
 def test_without_the_setting_nothing_is_written(bench: Bench) -> None:
     writing = Writing(bench)
-    query = bench.of(QueryRequest("INSERT INTO orders SELECT 1"))
+    query = bench.of(QueryRequest(SQL))
     run_query(query, bench.ports)
     assert query.record.error is not None
     assert (query.record.error.code, writing.engine.writes) == ("SQL_WRITES_OFF", 0)
@@ -131,6 +132,30 @@ def test_a_repeat_of_what_is_not_known_waits(bench: Bench) -> None:
     assert error.code == "WRITE_RUNNING"
     writing.marks.commits[first.query_id] = MarkedCommit(7, {"added-records": "3"})
     assert writing.run(request_id).record.state is QueryState.SUCCEEDED
+    assert writing.engine.writes == 1
+
+
+def test_a_repeat_at_the_same_gateway_finds_out_how_the_write_ended(bench: Bench) -> None:
+    writing, request = Writing(bench, EngineLost()), QueryRequest(SQL, request_id=uuid4())
+    writing.engine.is_committing = False
+
+    def send() -> QueryHandle:
+        query = bench.of(request)
+        if query.ended_ms is None:
+            run_query(query, writing.ports)
+        return query
+
+    first, repeat = send(), send()
+    assert [query.record.error and query.record.error.code for query in (first, repeat)] == [
+        "WRITE_OUTCOME_UNKNOWN",
+        "WRITE_RUNNING",
+    ]
+    # Neither is what later repeats belong to, here or at a replica that reads the record.
+    assert first.record.request_id is repeat.record.request_id is None
+    writing.marks.commits[first.query_id] = MarkedCommit(7, {"added-records": "3"})
+    known = send()
+    assert known.record.state is QueryState.SUCCEEDED
+    assert send() is known
     assert writing.engine.writes == 1
 
 
