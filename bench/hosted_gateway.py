@@ -73,8 +73,8 @@ def hosted_gateway(
             configure_logging(settings.log_level, settings.log_format)
         gateway = build_gateway(settings, stream_definition)
         engine = cast(SparkEngine, gateway.queries.ports.engine)
-        assert engine._session is not None
-        spark = SparkSession(engine._session.context)
+        assert engine.session is not None
+        spark = SparkSession(engine.session.context)
         with _served(settings, gateway, protocols) as url:
             yield HostedGateway(url, gateway, spark)
 

@@ -1,4 +1,5 @@
 """Whether the engine can still answer: takes the signs of one session, returns a verdict.
 
-`SessionWatch` runs beside a warm session; `SparkEngine` asks it and acts.
+`SessionWatch` runs beside a warm session. `SessionKeeper` asks it, and starts another session when this one
+is lost. The room imports `session` and what lies below it.
 """

@@ -12,6 +12,7 @@ from service.model.policies.decisions import FULL_ACCESS
 from service.ports.engine.held_rows import HeldRows
 from service.ports.engine.query_engine import Statement
 from spark_session.engine.engine import SparkEngine
+from spark_session.engine.engine_relations import EngineRelations
 from tests.contract.conftest import RELATION_BYTES
 from tests.fakes.held_rows import FakeHeldRows
 
@@ -22,8 +23,7 @@ ROWS = pa.table({"id": pa.array([1, 2], pa.int64()), "name": ["é", None]})
 def held(request: pytest.FixtureRequest) -> HeldRows:
     if request.param == "fake":
         return FakeHeldRows(max_bytes=RELATION_BYTES)
-    engine: SparkEngine = request.getfixturevalue("engine")
-    return engine
+    return EngineRelations(request.getfixturevalue("engine"))
 
 
 def test_rows_that_fit_are_taken(held: HeldRows) -> None:
@@ -45,7 +45,8 @@ def test_rows_that_are_too_large_are_not_taken(held: HeldRows) -> None:
 def test_a_statement_reads_them_until_they_are_let_go(engine: SparkEngine) -> None:
     sql = "SELECT id, name FROM __rows ORDER BY id"
     statement = Statement(uuid4(), sql, {}, None, None, 10, 1 << 20, lambda: False, FULL_ACCESS)
-    assert engine.hold("held", ROWS, 10_000)
+    held = EngineRelations(engine)
+    assert held.hold("held", ROWS, 10_000)
     read = engine.run(replace(statement, relations={"__rows": "held"}))
     assert read.rows.to_pylist() == ROWS.to_pylist()
-    engine.let_go("held")
+    held.let_go("held")

@@ -90,8 +90,8 @@ def lake(gateway: Gateway, data_dir: Path) -> Iterator[SqlCatalog]:
     """The catalog with every table, opened as another process would open it."""
     engine = gateway.queries.ports.engine
     assert isinstance(engine, SparkEngine)
-    assert engine._session is not None
-    root = engine._session.children._root
+    assert engine.session is not None
+    root = engine.session.children._root
     with closing(embedded_catalog(data_dir)) as catalog:
         make_lakehouse(catalog, root.sql)
         make_others(data_dir / "others", jdbc_url(data_dir), root.sql)

@@ -44,8 +44,8 @@ def test_a_condition_is_written_as_it_was_meant(condition: str, gateway: Gateway
 def _parsed(condition: str, gateway: Gateway) -> str:
     engine = gateway.queries.ports.engine
     assert isinstance(engine, SparkEngine)
-    assert engine._session is not None
-    parser = engine._session.children._root._jsparkSession.sessionState().sqlParser()
+    assert engine.session is not None
+    parser = engine.session.children._root._jsparkSession.sessionState().sqlParser()
     expression = parser.parseExpression(condition)
     # Only the tree shows the plans of subqueries.
     text = str(expression.treeString() if "SELECT" in condition else expression.toString()).lower()

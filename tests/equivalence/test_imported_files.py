@@ -28,8 +28,8 @@ def imported(gateway: Gateway, lake: SqlCatalog, data_dir: Path) -> None:
     """In `said_otherwise`, files also hold the column that the folders are named by, with other values."""
     engine = gateway.queries.ports.engine
     assert isinstance(engine, SparkEngine)
-    assert engine._session is not None
-    spark = engine._session.children._root.sql
+    assert engine.session is not None
+    spark = engine.session.children._root.sql
     created(lake, "by_millisecond", MOMENTS, Layout(sorted_by="at"))
     numbers = range(FILES * ROWS_EACH)
     for part in range(FILES):

@@ -51,6 +51,6 @@ def test_all_kinds_of_joins_read_kept_rows(keeping: Harness, gateway: Gateway) -
 def use(gateway: Gateway) -> CacheUse:
     engine = gateway.queries.ports.engine
     assert isinstance(engine, SparkEngine)
-    assert engine._session is not None
-    engine._session.kept_rows.update()
+    assert engine.session is not None
+    engine.session.kept_rows.update()
     return engine.kept_rows_use()

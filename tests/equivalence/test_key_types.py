@@ -277,8 +277,8 @@ def test_the_engine_compares_types_as_the_rules_say(
 def _session(gateway: Gateway) -> SparkSession:
     engine = gateway.queries.ports.engine
     assert isinstance(engine, SparkEngine)
-    assert engine._session is not None
-    return engine._session.children._root.newSession()
+    assert engine.session is not None
+    return engine.session.children._root.newSession()
 
 
 def _without_ids(line: str) -> str:

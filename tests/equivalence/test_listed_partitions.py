@@ -136,8 +136,8 @@ def test_a_metastores_many_partitions_are_reported_by_their_names(
 ) -> None:
     engine = gateway.queries.ports.engine
     assert isinstance(engine, SparkEngine)
-    assert engine._session is not None
-    spark = engine._session.children._root
+    assert engine.session is not None
+    spark = engine.session.children._root
     spark.sql(
         "CREATE TABLE spark_catalog.files.many (id BIGINT, k INT, name STRING) USING parquet"
         f" PARTITIONED BY (k, name) LOCATION '{(data_dir / 'many').as_uri()}'"

@@ -54,7 +54,7 @@ def analyst(gateway: Gateway, lake: SqlCatalog) -> Iterator[Harness]:
     """The harness of a principal that sees the rows of `by_k` with `k < 3`, with masked names."""
     engine = gateway.queries.ports.engine
     assert isinstance(engine, SparkEngine)
-    session = engine._session
+    session = engine.session
     assert session is not None
 
     def run(command: str) -> None:

@@ -76,7 +76,7 @@ def make(gateway: Gateway, lake: SqlCatalog) -> Callable[[str], object]:
         lake.create_namespace(schema)
     engine = gateway.queries.ports.engine
     assert isinstance(engine, SparkEngine)
-    session = engine._session
+    session = engine.session
     assert session is not None
 
     def run(command: str) -> None:

@@ -95,8 +95,8 @@ def tables(gateway: Gateway, lake: SqlCatalog) -> Mapping[str, Table]:
 def _spark(gateway: Gateway) -> Callable[[str], object]:
     engine = gateway.queries.ports.engine
     assert isinstance(engine, SparkEngine)
-    assert engine._session is not None
-    root = engine._session.children._root
+    assert engine.session is not None
+    root = engine.session.children._root
     return root.sql
 
 

@@ -123,8 +123,8 @@ SAME_ROWS = {
 def _tables(gateway: Gateway, lake: SqlCatalog, data_dir: Path) -> None:  # noqa: ARG001
     engine = gateway.queries.ports.engine
     assert isinstance(engine, SparkEngine)
-    assert engine._session is not None
-    spark = engine._session.children._root.sql
+    assert engine.session is not None
+    spark = engine.session.children._root.sql
     for name, column, kind in (("by_char", "c", "CHAR(6)"), ("by_varchar", "v", "VARCHAR(6)")):
         place = (data_dir / "others" / name).as_uri()
         spark(

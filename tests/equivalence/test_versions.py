@@ -136,8 +136,8 @@ BRANCHES: Mapping[str, set[str]] = {
 def versions(lake: SqlCatalog, gateway: Gateway) -> Mapping[str, Version]:
     engine = gateway.queries.ports.engine
     assert isinstance(engine, SparkEngine)
-    assert engine._session is not None
-    return make_travelled(lake, engine._session.children._root.sql)
+    assert engine.session is not None
+    return make_travelled(lake, engine.session.children._root.sql)
 
 
 @pytest.mark.parametrize(("name", "spelling"), pairs_of([*PRUNED], SPELLINGS))

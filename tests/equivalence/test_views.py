@@ -54,7 +54,7 @@ def make(gateway: Gateway, lake: SqlCatalog) -> Made:  # noqa: ARG001
     """Runs a command at lake.shop, as an administrator would in another Spark session."""
     engine = gateway.queries.ports.engine
     assert isinstance(engine, SparkEngine)
-    session = engine._session
+    session = engine.session
     assert session is not None
 
     def run(command: str) -> None:

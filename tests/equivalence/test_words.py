@@ -34,7 +34,7 @@ def aliases(gateway: Gateway) -> Aliases:
     """Returns a function from a text to the aliases that Spark reads in it, in lower case."""
     engine = gateway.queries.ports.engine
     assert isinstance(engine, SparkEngine)
-    session = engine._session
+    session = engine.session
     assert session is not None
     parser = session.root._jsparkSession.sessionState().sqlParser()
 
@@ -52,7 +52,7 @@ def words(gateway: Gateway) -> Iterator[str]:
     """Yields Spark's own words, and those that have a meaning to the parser of detection."""
     engine = gateway.queries.ports.engine
     assert isinstance(engine, SparkEngine)
-    session = engine._session
+    session = engine.session
     assert session is not None
     yield from (row[0] for row in session.root.sql("SELECT keyword FROM sql_keywords()").collect())
     yield from (word for word in Spark.Tokenizer.KEYWORDS if word.replace("_", "").isalpha())

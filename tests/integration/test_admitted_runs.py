@@ -84,8 +84,8 @@ def test_a_plan_that_may_make_many_more_rows_than_it_reads_has_no_bound(
 
 
 def test_a_query_that_is_not_admitted_starts_no_job(engine: SparkEngine) -> None:
-    assert engine._session is not None
-    tracker = engine._session.context._jsc.sc().statusTracker()
+    assert engine.session is not None
+    tracker = engine.session.context._jsc.sc().statusTracker()
 
     def wait(_: PlannedWork) -> str:
         raise NotAdmitted
@@ -94,12 +94,12 @@ def test_a_query_that_is_not_admitted_starts_no_job(engine: SparkEngine) -> None
     with pytest.raises(NotAdmitted):
         engine.run(asked)
     assert len(tracker.getJobIdsForTag(str(asked.query_id))) == 0
-    assert not engine._session.calls.open()
+    assert not engine.session.calls.open()
 
 
 def test_jobs_run_in_the_pool_that_admission_names(engine: SparkEngine) -> None:
-    assert engine._session is not None
-    context = engine._session.context
+    assert engine.session is not None
+    context = engine.session.context
     asked = replace(statement(f"SELECT sum(id) FROM {TABLE}"), admit=lambda _: "short")
     engine.run(asked)
     assert context.getLocalProperty("spark.scheduler.pool") == "short"
@@ -111,6 +111,6 @@ def test_jobs_run_in_the_pool_that_admission_names(engine: SparkEngine) -> None:
 
 
 def _pools(engine: SparkEngine) -> list[Any]:
-    assert engine._session is not None
-    spark = engine._session.context._jsc.sc()
+    assert engine.session is not None
+    spark = engine.session.context._jsc.sc()
     return [spark.getPoolForName(name).get() for name in ("queries", "short", "ingests")]

@@ -58,8 +58,8 @@ class Lake:
 
     @property
     def spark(self) -> Any:
-        assert self.engine._session is not None
-        return self.engine._session.children._root
+        assert self.engine.session is not None
+        return self.engine.session.children._root
 
     def create(self, columns: str, *clauses: str) -> str:
         name = f"lake.s.t_{uuid4().hex}"

@@ -34,14 +34,14 @@ def engine(shared_engine: SparkEngine) -> SparkEngine:
 
 @pytest.mark.skipif(str(ARCHIVE) not in os.environ.get("JDK_JAVA_OPTIONS", ""), reason="a whole run makes it")
 def test_a_jvm_of_the_tests_starts_from_the_class_archive(engine: SparkEngine) -> None:
-    assert engine._session is not None
-    mapped = psutil.Process(engine._session.jvm.process.pid).memory_maps()
+    assert engine.session is not None
+    mapped = psutil.Process(engine.session.jvm.process.pid).memory_maps()
     assert ARCHIVE.name in {Path(part.path).name for part in mapped}, "the JVM found that it does not match"
 
 
 def test_sessions_of_queries_have_no_artifacts_to_remove(engine: SparkEngine) -> None:
-    assert engine._session is not None
-    children = engine._session.children
+    assert engine.session is not None
+    children = engine.session.children
     with children.taken("lake", None, str(uuid4())) as child:
         child.sql("SELECT count(*) FROM range(3)").collect()
         own = child._jsparkSession.sessionState().artifactManager()
@@ -58,9 +58,9 @@ def run(engine: SparkEngine, sql: str) -> EngineResult:
 
 def prepare(engine: SparkEngine, *commands: str) -> None:
     """Runs commands as an administrator would in another Spark session."""
-    assert engine._session is not None
+    assert engine.session is not None
     for command in commands:
-        engine._session.children._root.sql(command)
+        engine.session.children._root.sql(command)
 
 
 @pytest.mark.parametrize("function", ["current_user()", "user()", "session_user()", "current_user"])
@@ -86,7 +86,7 @@ def test_values_alone_are_what_they_were(engine: SparkEngine, sql: str, expected
 
 def test_values_alone_need_no_task(engine: SparkEngine) -> None:
     assert "LocalTableScan" in run(engine, "SELECT 1").plan_text()
-    scheduler = engine._session.context._jsc.sc().dagScheduler() if engine._session else None
+    scheduler = engine.session.context._jsc.sc().dagScheduler() if engine.session else None
     assert scheduler is not None
     before = scheduler.numTotalJobs()
     for sql, _ in VALUES_ALONE[:3]:
@@ -283,10 +283,10 @@ def test_totals_are_reported_for_tables_that_are_not_read(engine: SparkEngine) -
 
 
 def test_rows_that_nobody_serves_and_nobody_says_why_are_not_waited_for(engine: SparkEngine) -> None:
-    assert engine._session is not None
-    gateway = engine._session.context._gateway
+    assert engine.session is not None
+    gateway = engine.session.context._gateway
     assert gateway is not None
-    collector = engine._session.rows._java
+    collector = engine.session.rows._java
     silent, reported = datasets_that_give_up(gateway, "stack", "What is wrong")
     with pytest.raises(QueryFailed, match="gave this query up"):
         served_batches(silent, collector, 1)
@@ -294,7 +294,7 @@ def test_rows_that_nobody_serves_and_nobody_says_why_are_not_waited_for(engine: 
         served_batches(reported, collector, 1)
     with (
         pytest.raises(QueryFailed, match="too deep for the engine's stack"),
-        in_engine_terms(engine._session, lambda: False),
+        in_engine_terms(engine.session, lambda: False),
     ):
         silent.recurse()
 

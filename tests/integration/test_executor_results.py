@@ -253,8 +253,8 @@ def test_a_canceled_query_leaves_nothing(rig: Rig) -> None:
 
 
 def test_a_full_disk_is_a_failure_of_its_own_and_leaves_nothing(rig: Rig) -> None:
-    assert rig.engine._session is not None
-    pid = rig.engine._session.jvm.process.pid
+    assert rig.engine.session is not None
+    pid = rig.engine.session.jvm.process.pid
     soft, hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)
     statement = rig.statement("SELECT id, uuid() AS u FROM range(0, 200000, 1, 2)", 10**6)
     resource.prlimit(pid, resource.RLIMIT_FSIZE, (1 << 20, hard))

@@ -173,12 +173,12 @@ def collectors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collectors]
     jars = engine_jars()
     engine = SparkEngine(SparkSettings("local[2]", jars, folder, lake, ("lake",), "lake", "1g"))
     engine.start()
-    assert engine._session is not None
+    assert engine.session is not None
     rows, more = ROWS.format(first=0, last=200), ROWS.format(first=150, last=300)
     for name, commands in TABLES.items():
         for command in commands:
             said = command.format(t=f"lake.s.{name}", rows=rows, more=more, folder=folder)
-            engine._session.children._root.sql(said)
+            engine.session.children._root.sql(said)
     yield Collectors(engine, folder / "warehouse")
     engine.close()
     del engine

@@ -20,7 +20,7 @@ def test_what_comes_right_after_a_loss_waits_for_the_next_engine_though_the_jvm_
     shared_engine: SparkEngine,
 ) -> None:
     engine = shared_engine
-    lost = engine._session
+    lost = engine.session
     assert lost is not None
     endless = "SELECT max(pmod(hash(id), 2)) AS n FROM range(0, 1000000000000, 1, 1)"
     with ThreadPoolExecutor(1) as threads:
@@ -33,5 +33,5 @@ def test_what_comes_right_after_a_loss_waits_for_the_next_engine_though_the_jvm_
         with pytest.raises(EngineLost):
             running.result()
         assert run(engine, "SELECT 1 + 1 AS n").rows.to_pylist() == [{"n": 2}]
-    assert engine._session is not lost
+    assert engine.session is not lost
     assert lost.jvm.is_dead_within(10)

@@ -23,6 +23,7 @@ from service.query.refresh.merged_answers import MergedAnswers
 from service.query.refresh.refresh_plans import RefreshPlans
 from service.query.refresh.refresher import RefreshBounds, Refresher, RefreshParts
 from service.query.refresh.state_reader import StateBounds, StateReader
+from spark_session.engine.engine_relations import EngineRelations
 from spark_session.settings.settings import spark_properties
 
 ANSI = "spark.sql.ansi.enabled"
@@ -60,7 +61,7 @@ def build_refresh(
                 settings.refresh_max_age_s * 1000,
             ),
             reader=StateReader(pruner, calls, names, bounds),
-            answers=MergedAnswers(components.engine, bounds),
+            answers=MergedAnswers(EngineRelations(components.engine), bounds),
             clock=clock,
         ),
         RefreshBounds(

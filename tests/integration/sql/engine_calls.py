@@ -43,5 +43,5 @@ def error_of(engine: SparkEngine, sql: str) -> str:
 
 def root_of(engine: SparkEngine) -> SparkSession:
     """Returns the session that runs commands without checks."""
-    assert engine._session is not None
-    return engine._session.children._root
+    assert engine.session is not None
+    return engine.session.children._root

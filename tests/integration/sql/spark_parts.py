@@ -63,10 +63,10 @@ class SparkParts:
     """Asks the JVM of a running engine."""
 
     def __init__(self, engine: SparkEngine) -> None:
-        assert engine._session is not None
-        self._jvm: Any = engine._session.jvm.gateway.jvm
-        self._no_types = engine._session.jvm.gateway.new_array(self._jvm.java.lang.Class, 0)
-        self._no_values = engine._session.jvm.gateway.new_array(self._jvm.java.lang.Object, 0)
+        assert engine.session is not None
+        self._jvm: Any = engine.session.jvm.gateway.jvm
+        self._no_types = engine.session.jvm.gateway.new_array(self._jvm.java.lang.Class, 0)
+        self._no_values = engine.session.jvm.gateway.new_array(self._jvm.java.lang.Object, 0)
         self._loader = self._jvm.java.lang.Thread.currentThread().getContextClassLoader()
         self._jars = [Path(path) for path in engine._settings.jars]
 
