@@ -14,7 +14,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from api.flight.listener import FlightListener
+from api.flight.server_lifespan import FlightListener
 from api.http.protocol_servers import ProtocolEdge
 from bench.hosted_gateway import hosted_gateway
 from bench.lakehouse import Lake

@@ -16,9 +16,9 @@ from bench.measurement import Measurement, Row, percentile, spread
 from service.adapters.clock import SystemClock
 from service.model.authentication.principals import Principal, PrincipalKind
 from service.model.policies.actions import Action
-from service.model.policies.changes import PolicyChange
 from service.model.policies.decisions import Access
 from service.model.policies.policies import ColumnMask, Grant, PolicySet, RowFilter
+from service.model.policies.policy_changes import PolicyChange
 from service.model.policies.table_patterns import TablePattern
 from service.model.tables.tables import TableName
 from service.policies.live_policies import LivePolicies

@@ -13,8 +13,8 @@ import orjson
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
-from api.bootstrap.masking import without_secrets
 from api.bootstrap.settings import LogFormat, LogLevel
+from api.bootstrap.shown_settings import without_secrets
 from service import tracing
 
 _SILENCED = ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "py4j", "opentelemetry.exporter")

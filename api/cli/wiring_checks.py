@@ -11,9 +11,9 @@ import migrations
 from api.bootstrap.parts.find_jars import jars_path, unfetched
 from api.bootstrap.settings import Settings
 from api.bootstrap.settings.callers.oidc_issuers import OidcIssuer
-from api.cli.checks import WITHIN_S, Check, Finding, Found, State, tried
 from api.cli.doctor.certificates import certificates
 from api.cli.doctor.folders import GIB, folder, permissions
+from api.cli.part_checks import WITHIN_S, Check, Finding, Found, State, tried
 from api.http.http_server import bind, certificate_files
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.catalogs.spark_catalog_properties import spark_catalog_properties

@@ -12,7 +12,6 @@ import migrations
 from api.bootstrap.parts.components import EMBEDDED_CATALOG
 from api.bootstrap.parts.find_jars import unfetched
 from api.bootstrap.settings import Settings
-from api.cli.checks import Check, Found, State, words_of
 from api.cli.doctor.address import address
 from api.cli.doctor.clock_skew import clock_skew
 from api.cli.doctor.configuration import configuration
@@ -22,6 +21,7 @@ from api.cli.doctor.spark_log import last_faults
 from api.cli.doctor.store_findings import filter_cache, metrics_store
 from api.cli.doctor.trial_query import trial_query, trial_table_query
 from api.cli.doctor.versions import versions
+from api.cli.part_checks import Check, Found, State, words_of
 from api.cli.wiring_checks import check_driver, issuer_checks, java, lineage_checks, machine_checks
 from api.cli.wiring_doctor_parts import DoctorParts, doctor_parts
 from service.adapters.clock import SystemClock

@@ -7,8 +7,8 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from api.bootstrap.settings import Settings
-from api.cli.checks import Found, State
 from api.cli.doctor.folders import permissions
+from api.cli.part_checks import Found, State
 from service.adapters.lineage.receivers import asked_http, has_topic
 from service.adapters.lineage.transports import NotDelivered
 

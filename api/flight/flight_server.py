@@ -14,13 +14,13 @@ import structlog
 from api.flight.calls.callers import Callers
 from api.flight.calls.flight_calls import MIDDLEWARE, CallFactory, FlightCall, NoHandshake
 from api.flight.calls.served import Served
+from api.flight.metadata.answer_schemas import METADATA
 from api.flight.metadata.metadata_commands import Metadata
-from api.flight.metadata.schemas import METADATA
-from api.flight.statements.actions import DESCRIPTIONS, Actions
+from api.flight.statements.client_actions import DESCRIPTIONS, Actions
+from api.flight.statements.flight_queries import Queries
 from api.flight.statements.prepared import PreparedStatements
 from api.flight.statements.puts import COMMANDS as PUT
 from api.flight.statements.puts import Puts, values_of
-from api.flight.statements.queries import Queries
 from api.flight.wire.failures import shielded, shielded_schema
 from api.flight.wire.flight_errors import FlightMessageInvalid, FlightNotSupported
 from api.flight.wire.messages import name_of, unpacked

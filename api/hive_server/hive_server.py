@@ -9,7 +9,7 @@ from fastapi import APIRouter
 
 from api.hive_server.calls.context import call_context
 from api.hive_server.calls.statement_ends import end_operation
-from api.hive_server.metrics import HiveMetrics
+from api.hive_server.hive_metrics import HiveMetrics
 from api.hive_server.transport.http_route import http_router
 from api.hive_server.transport.listener import Listener
 from api.http.http_server import bind, tls_context

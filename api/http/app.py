@@ -10,15 +10,15 @@ import structlog
 from fastapi import FastAPI
 from fastapi_swagger import patch_fastapi
 
-from api.bootstrap.masking import shown_statement
 from api.bootstrap.settings import Settings
+from api.bootstrap.shown_settings import shown_statement
 from api.bootstrap.version import version_of
 from api.http.app_context import AppContext
-from api.http.auditing.middleware import Auditing
+from api.http.auditing.audit_middleware import Auditing
+from api.http.authentication.authentication_middleware import Authentication
 from api.http.authentication.authenticator import Sent
 from api.http.authentication.building import authenticator_of
 from api.http.authentication.logins import Logins, NoteFailure
-from api.http.authentication.middleware import Authentication
 from api.http.authentication.process_clock import ProcessClock
 from api.http.bodies.add_body_bounds import add_body_bounds
 from api.http.connections.caller_shares import CallerShares, FairShares

@@ -20,7 +20,7 @@ from api.http.middleware.process_metrics import ProcessMetrics
 from api.http.middleware.request_log import caller_in
 from api.http.problems.http_errors import UnsupportedMediaType
 from api.http.waiting import Waiting
-from service.audit.statements import ShownStatement, statement_details, without_text
+from service.audit.audited_statements import ShownStatement, statement_details, without_text
 from service.audited import note
 from service.model.authentication.principals import NOBODY, Principal
 from service.model.policies.decisions import Access

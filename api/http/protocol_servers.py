@@ -13,7 +13,7 @@ from api.bootstrap.settings import Settings
 from api.http.authentication.logins import Logins
 from api.http.gateway_access import GatewayAccess
 from api.http.waiting import Waiting
-from service.audit.statements import ShownStatement
+from service.audit.audited_statements import ShownStatement
 from service.model.operations.health import PartHealth
 from service.ports.clock import Clock
 

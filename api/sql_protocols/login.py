@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from api.bootstrap.masking import without_credentials
+from api.bootstrap.shown_settings import without_credentials
 from api.http.authentication.authenticator import Sent
 from api.http.authentication.logins import Logins
 from service.errors.credential_errors import CredentialFault, CredentialRefused

@@ -12,7 +12,7 @@ from service.errors.session_errors import SessionNotFound
 from service.errors.statement_errors import SqlInvalid
 from service.gateway import Gateway
 from service.model.audit.events import Action
-from service.model.sessions.changes import PutSettings, UseSchema
+from service.model.sessions.session_changes import PutSettings, UseSchema
 from service.model.sessions.sessions import Session, SessionUse
 
 DEFAULT = "default"

@@ -9,7 +9,7 @@ from api.sql_protocols.audited_calls import AuditedCalls
 from api.sql_protocols.listing import Listing
 from api.sql_protocols.login import Login
 from api.sql_protocols.sessions import ProtocolSessions
-from api.sql_protocols.statements import Statements
+from api.sql_protocols.statement_runs import Statements
 from service.gateway import Gateway
 
 

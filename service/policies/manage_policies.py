@@ -12,10 +12,10 @@ from service.errors.table_errors import TableNotFound
 from service.errors.unavailable import CatalogDown
 from service.faults import Fault
 from service.model.policies.actions import Action
-from service.model.policies.changes import PolicyChange, PolicyDifference, difference
 from service.model.policies.checks import CheckedPolicy, PolicyProblem
 from service.model.policies.decisions import Decision
 from service.model.policies.policies import AnyPolicy, ColumnMask, DefinerView, PolicySet
+from service.model.policies.policy_changes import PolicyChange, PolicyDifference, difference
 from service.model.policies.table_patterns import TablePattern
 from service.model.tables.dead_letter_names import sent_to
 from service.model.tables.tables import TableListing, TableName

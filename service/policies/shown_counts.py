@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from service.model.policies.actions import Action
 from service.model.policies.decisions import Access, Allowed
-from service.model.query.pruning import PruningMetrics, ScanRecord, Selection
+from service.model.query.scan_metrics import PruningMetrics, ScanRecord, Selection
 from service.model.tables.dead_letter_names import sent_to
 from service.model.tables.tables import TableFacts, TableName
 from service.policies.require import may

@@ -9,7 +9,7 @@ from typing import assert_never
 
 from service.errors.session_errors import SessionTooLarge, SessionViewNotFound
 from service.errors.statement_errors import SqlInvalid
-from service.model.sessions.changes import (
+from service.model.sessions.session_changes import (
     DropView,
     PutSettings,
     PutView,

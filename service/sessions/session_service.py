@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from uuid import UUID
 
 from service.errors.session_errors import SessionNotFound
-from service.model.sessions.changes import DropView, PutSettings, PutView, SessionChange, ValueBounds
+from service.model.sessions.session_changes import DropView, PutSettings, PutView, SessionChange, ValueBounds
 from service.model.sessions.sessions import Session, SessionUse, SessionValues, SessionView
 from service.ports.stores.session_store import SessionStore
 from service.session_values.changed import changed

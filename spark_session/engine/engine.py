@@ -17,7 +17,7 @@ from service.ports.engine.query_engine import EngineResult, Statement
 from service.tracing import step
 from spark_session.engine.described import described
 from spark_session.engine.engine_calls import EngineCalls
-from spark_session.engine.explain import explain
+from spark_session.engine.plan_statement import explain
 from spark_session.engine.reuse_facts import reuse_facts
 from spark_session.engine.run_statement import Attempt, hide_values, run
 from spark_session.session.warm_session import WarmSession

@@ -21,7 +21,7 @@ from spark_session.engine.analyzed import analyzed
 from spark_session.engine.in_session import child_of
 from spark_session.engine.metadata.answer import answer
 from spark_session.engine.metadata.explained import EXPLAIN, HIDDEN_PLAN, explained
-from spark_session.engine.metadata.rows import Answer
+from spark_session.engine.metadata.metadata_rows import Answer
 from spark_session.engine.session_commands import changed_by
 from spark_session.engine.writes.run_write import run_write
 from spark_session.results.result_bounds import cut

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
 
 from service.errors.statement_errors import SqlInvalid, StatementNotAllowed
-from service.model.sessions.changes import (
+from service.model.sessions.session_changes import (
     DropView,
     PutSettings,
     PutView,
@@ -25,9 +25,9 @@ from service.ports.engine.query_engine import Statement
 from service.session_values.session_settings import OFFERED, setting_name, setting_value
 from spark_session.engine.analyzed import analyzed
 from spark_session.engine.in_session import schema_text
+from spark_session.engine.metadata.metadata_rows import Answer, answer_with
 from spark_session.engine.metadata.rights import no_catalog, require_catalog
-from spark_session.engine.metadata.rows import Answer, answer_with
-from spark_session.engine.metadata.schemas import Schemas
+from spark_session.engine.metadata.visible_schemas import Schemas
 from spark_session.session.commands import Command
 from spark_session.session.warm_session import WarmSession
 from spark_session.table_sql_name import quoted

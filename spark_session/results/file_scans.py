@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from service.model.query.pruning import PruningMetrics, ScanRecord, Selection
+from service.model.query.scan_metrics import PruningMetrics, ScanRecord, Selection
 from spark_session.results.reported_scan import reported_scan
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from service.model.query.pruning import ScanRecord
+from service.model.query.scan_metrics import ScanRecord
 
 
 def reported_scan(

@@ -11,7 +11,7 @@ import structlog
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from service.model.query.pruning import PruningMetrics, ScanRecord, Selection
+from service.model.query.scan_metrics import PruningMetrics, ScanRecord, Selection
 from service.model.tables.tables import TableName
 from spark_session.java.own_classes import java_instance
 from spark_session.results.reported_scan import reported_scan

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame, SparkSession
 
-from service.model.query.pruning import ScanRecord, Selection
+from service.model.query.scan_metrics import ScanRecord, Selection
 from service.model.tables.tables import TableName
 from spark_session.java.own_classes import java_instance
 from spark_session.results.file_scans import file_scan_records

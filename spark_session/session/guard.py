@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway
     from pyspark.sql import DataFrame, SparkSession
 
-    from spark_session.session.sql_writes import WritePlan
+    from spark_session.session.write_statements import WritePlan
 
 
 class Guard:

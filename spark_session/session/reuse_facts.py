@@ -17,7 +17,7 @@ from service.model.query.reuse import PlanReads, PlanShape, QueryFacts, Reusabil
 from service.model.tables.tables import TableName
 from spark_session.java.own_classes import java_instance
 from spark_session.session.view_definitions import ViewDefinitions, ViewText, definition_of
-from spark_session.vetting.reuse import reusability_of
+from spark_session.vetting.repeatable_plans import reusability_of
 
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway

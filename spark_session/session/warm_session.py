@@ -33,10 +33,10 @@ from spark_session.session.parameter_types import ParameterTypes
 from spark_session.session.python_workers import prepare_workers
 from spark_session.session.reuse_facts import ReuseFacts
 from spark_session.session.row_delta_writer import RowDeltaWriter
-from spark_session.session.sql_writes import SqlWrites
 from spark_session.session.table_guards import TableGuards
 from spark_session.session.table_rewrites import Compaction, TableDeletes
 from spark_session.session.view_reader import ViewReader
+from spark_session.session.write_statements import SqlWrites
 from spark_session.settings.settings import SparkSettings, spark_properties
 from spark_session.settings.spark_version import check_spark_version
 

@@ -11,8 +11,8 @@ import httpx
 import pyarrow as pa
 import pytest
 
-from service.adapters.results.result_bounds import ResultBounds
 from service.adapters.results.result_store import FolderResultStore
+from service.adapters.results.store_bounds import ResultBounds
 from sluice_client import (
     Bounds,
     Connection,

@@ -14,8 +14,8 @@ from service.adapters.policies.postgres_policies import PostgresPolicies
 from service.errors.policy_errors import PoliciesChanged, PoliciesDown
 from service.errors.unavailable import MetricsStoreDown
 from service.model.policies.actions import Action
-from service.model.policies.changes import PolicyDifference
 from service.model.policies.policies import ColumnMask, DefinerView, Grant, PolicySet, RowFilter
+from service.model.policies.policy_changes import PolicyDifference
 from service.model.policies.table_patterns import TablePattern
 from service.model.tables.tables import TableName
 from service.ports.stores.policy_store import PolicyStore

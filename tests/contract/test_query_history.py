@@ -15,9 +15,9 @@ from service.errors.unavailable import MetricsStoreDown
 from service.model.filters.filter_record import Reason
 from service.model.filters.key_set import FilterSource
 from service.model.query.history import MAX_SQL_CHARACTERS, QueryListing, TablePruning, summary_of
-from service.model.query.pruning import Selection
 from service.model.query.query import QueryRecord, QueryState
 from service.model.query.reuse import Reused
+from service.model.query.scan_metrics import Selection
 from service.ports.stores.query_store import QueryHistory, QueryStore
 from tests.fakes.metrics_store import FakeMetricsStore
 from tests.fakes.query_history import FakeQueryHistory

@@ -19,8 +19,8 @@ import pytest
 
 from service.adapters.results.leftovers import GRACE
 from service.adapters.results.manifest_file import NAME
-from service.adapters.results.result_bounds import ResultBounds
 from service.adapters.results.result_store import LEFTOVERS_EVERY, FolderResultStore
+from service.adapters.results.store_bounds import ResultBounds
 from service.adapters.results.stored_result import StoredResult
 from service.errors.query_errors import QueryFailed, ResultExpired, ResultTooLarge
 from service.model.query.results import Chunk, Column

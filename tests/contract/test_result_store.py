@@ -13,8 +13,8 @@ from uuid import UUID, uuid4
 import pyarrow as pa
 import pytest
 
-from service.adapters.results.result_bounds import ResultBounds
 from service.adapters.results.result_store import FolderResultStore
+from service.adapters.results.store_bounds import ResultBounds
 from service.errors.gateway_error import CannotStart
 from service.errors.query_errors import (
     ChunkNotFound,

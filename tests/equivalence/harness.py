@@ -19,8 +19,8 @@ from service.gateway import Gateway
 from service.model.filters.filter_record import FilterRecord, Reason
 from service.model.operations.health import PartState
 from service.model.policies.decisions import FULL_ACCESS, Access
-from service.model.query.pruning import ScanRecord, Selection
 from service.model.query.query import Parameters, QueryRequest
+from service.model.query.scan_metrics import ScanRecord, Selection
 from service.ports.engine.query_engine import EngineResult, Statement
 from service.query.filtering.pruned_query import PrunedQuery
 from tests.equivalence.lakehouse import SCHEMA

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from service.gateway import Gateway
-from service.model.query.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.query.query import Parameters
+from service.model.query.scan_metrics import PruningMetrics, ScanRecord, Selection
 from service.query.filtering.pruned_query import PrunedQuery
 from tests.equivalence.harness import Harness, more_files
 from tests.equivalence.reused_scans import reused_scans

@@ -16,8 +16,8 @@ import pytest
 
 import migrations
 from api.bootstrap.settings import Settings
-from api.cli.checks import Finding, State
 from api.cli.commands.doctor import examine
+from api.cli.part_checks import Finding, State
 from api.cli.wiring_doctor import system_clock
 from service.adapters.embedded.embedded_postgres import EmbeddedPostgres
 from service.adapters.embedded.postgres_programs import PostgresPrograms

@@ -15,8 +15,8 @@ from service.errors.query_errors import QueryCanceled
 from service.errors.unavailable import EngineLost, EngineNotReady
 from service.model.operations.health import PartHealth, PartState
 from service.model.query.planned_work import PlannedWork
-from service.model.query.pruning import ScanRecord
 from service.model.query.results import Column
+from service.model.query.scan_metrics import ScanRecord
 from service.ports.engine.query_engine import EngineResult, Statement
 
 PLAN = "== Physical Plan ==\nScan"

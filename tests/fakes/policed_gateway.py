@@ -28,8 +28,8 @@ from service.model.policies.decisions import Access
 from service.model.policies.read_plan import ReadTable
 from service.model.query.description import Description
 from service.model.query.explanation import Explanation
-from service.model.query.pruning import ScanRecord
 from service.model.query.query import QueryRequest
+from service.model.query.scan_metrics import ScanRecord
 from service.model.tables.schemas import Field, Primitive, TableSchema
 from service.model.tables.tables import TableColumn, TableFacts, TableListing, TableName
 from service.policies.granted_reads import allow_table

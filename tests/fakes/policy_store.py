@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from service.errors.policy_errors import PoliciesChanged
 from service.errors.unavailable import MetricsStoreDown
-from service.model.policies.changes import PolicyChange, difference
 from service.model.policies.policies import PolicySet
+from service.model.policies.policy_changes import PolicyChange, difference
 from service.ports.clock import Clock
 from tests.fakes.clock import FakeClock
 

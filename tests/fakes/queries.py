@@ -27,10 +27,10 @@ from service.model.query.description import Description, ParameterType
 from service.model.query.explanation import PLANNED, Explanation
 from service.model.query.history import PruningSummary, QueryListing, QuerySummary, TablePruning, summary_of
 from service.model.query.progress import QueryProgress
-from service.model.query.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.query.query import QueryError, QueryRecord, QueryRequest, QueryState
 from service.model.query.results import Chunk, Column, Manifest
 from service.model.query.rewrites import RewriteKind, RewriteRecord
+from service.model.query.scan_metrics import PruningMetrics, ScanRecord, Selection
 from service.model.query.verification import Verification
 from service.model.tables.tables import TableName
 from service.query.explaining.explain import explain

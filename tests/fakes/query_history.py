@@ -8,8 +8,8 @@ from datetime import datetime
 
 from service.errors.unavailable import MetricsStoreDown
 from service.model.query.history import QueryListing, QuerySummary, TablePruning, summary_of
-from service.model.query.pruning import PruningMetrics, Selection
 from service.model.query.query import QueryRecord
+from service.model.query.scan_metrics import PruningMetrics, Selection
 from tests.fakes.metrics_store import FakeMetricsStore
 
 

@@ -10,9 +10,9 @@ from uuid import uuid4
 from service.model.filters.dynamic_filter import Build, JoinType, Probe
 from service.model.filters.filter_record import FilterRecord, Reason
 from service.model.filters.key_set import FilterForm, FilterSource
-from service.model.query.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.query.query import QueryError, QueryRecord, QueryState
 from service.model.query.rewrites import RewriteKind, RewriteRecord
+from service.model.query.scan_metrics import PruningMetrics, ScanRecord, Selection
 from service.model.query.verification import Verification
 from service.model.tables.tables import TableName
 from service.tracing import TraceContext

@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 
 from service.errors.session_errors import TooManySessions
 from service.errors.unavailable import MetricsStoreDown
-from service.model.sessions.changes import ValueBounds
+from service.model.sessions.session_changes import ValueBounds
 from service.model.sessions.sessions import Session, SessionValues
 from service.ports.clock import Clock
 from service.ports.stores.session_store import DEFAULT_TIME_TO_LIVE

@@ -15,8 +15,8 @@ import pytest
 
 import migrations
 from api.bootstrap.settings import Settings
-from api.cli.checks import Finding, State
 from api.cli.commands.doctor import examine
+from api.cli.part_checks import Finding, State
 from api.cli.wiring_doctor import system_clock
 from service.ports.clock import Clock
 from tests.integration.asking import rows

@@ -16,7 +16,7 @@ from service.errors.query_errors import QueryFailed
 from service.errors.statement_errors import SqlInvalid, StatementNotAllowed
 from service.errors.table_errors import TableNotFound
 from service.model.policies.decisions import FULL_ACCESS
-from service.model.query.pruning import PruningMetrics, Selection
+from service.model.query.scan_metrics import PruningMetrics, Selection
 from service.ports.engine.query_engine import EngineResult, Statement
 from spark_session.engine.engine import SparkEngine
 from spark_session.engine.engine_terms import in_engine_terms

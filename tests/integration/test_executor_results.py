@@ -15,8 +15,8 @@ import pyarrow as pa
 import pytest
 
 from service.adapters.clock import SystemClock
-from service.adapters.results.result_bounds import ResultBounds
 from service.adapters.results.result_store import FolderResultStore
+from service.adapters.results.store_bounds import ResultBounds
 from service.errors.query_errors import NoRoomForResult, QueryCanceled, QueryEnded, QueryFailed
 from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.results import Manifest

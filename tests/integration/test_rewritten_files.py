@@ -29,7 +29,7 @@ from service.adapters.clock import SystemClock
 from service.adapters.commits.table_commits import PyIcebergTableCommits
 from service.adapters.commits.writable_tables import PyIcebergWritableTables
 from service.adapters.data_files.metrics.content_files import data_file
-from service.adapters.data_files.read_back.written_rows import ParquetWrittenRows
+from service.adapters.data_files.read_back.uncommitted_rows import ParquetWrittenRows
 from service.adapters.data_files.writer.parquet_data_files import ParquetDataFiles
 from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.ingest.committing.commit_round import commit_round

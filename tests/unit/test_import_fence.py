@@ -146,7 +146,7 @@ def test_two_violations_break_two_contracts_and_are_named(copy: Path) -> None:
             "import service.model.ingest.writing",
             "Values of tables know none",
         ),
-        ("api/http/gateway_access.py", "import api.cli.checks", "The command stands on the HTTP edge"),
+        ("api/http/gateway_access.py", "import api.cli.part_checks", "The command stands on the HTTP edge"),
         ("api/bootstrap/memory.py", "import api.http.waiting", "The command stands on the HTTP edge"),
         (
             "api/http/schemas/wire.py",
@@ -158,7 +158,7 @@ def test_two_violations_break_two_contracts_and_are_named(copy: Path) -> None:
             "import spark_session.session.warm_session",
             "The engine stands on a session",
         ),
-        ("api/cli/checks.py", "import api.cli.wiring_checks", "Commands stand on their checks"),
+        ("api/cli/part_checks.py", "import api.cli.wiring_checks", "Commands stand on their checks"),
         ("api/bootstrap/version.py", "import api.bootstrap.settings", "The gateway is wired from its parts"),
         (
             "service/ingest/write_schema/projection.py",

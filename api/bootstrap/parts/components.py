@@ -40,7 +40,7 @@ from service.model.query.replicas import Replica
 from service.ports.tables.catalogs import Catalogs
 from spark_session.bounds.query_bounds import QueryBounds
 from spark_session.engine.engine import SparkEngine
-from spark_session.engine.session_tables import SparkSessionTables
+from spark_session.engine.session_catalog_tables import SparkSessionTables
 from spark_session.jars.compiled_classes import compiled_classes
 from spark_session.settings.parquet_tables import ParquetTable
 from spark_session.settings.settings import SparkSettings

@@ -27,9 +27,9 @@ from opentelemetry.sdk.trace.sampling import (
 from opentelemetry.trace import Link, SpanKind, Status, TraceState
 from opentelemetry.util.types import Attributes
 
-from api.bootstrap.masking import secrets_of
 from api.bootstrap.settings import Settings
 from api.bootstrap.settings.recording.tracing import headers_of
+from api.bootstrap.shown_settings import secrets_of
 from api.bootstrap.tracing.libraries import instrument, uninstrument
 from api.bootstrap.tracing.masked_spans import masked_span
 from api.bootstrap.tracing.recording import RecordingTracer

@@ -9,7 +9,7 @@ from opentelemetry.sdk.trace import Event, ReadableSpan
 from opentelemetry.trace import Link, Status
 from opentelemetry.util.types import Attributes
 
-from api.bootstrap.masking import MASK, without_credentials, without_secrets
+from api.bootstrap.shown_settings import MASK, without_credentials, without_secrets
 
 
 def masked_span(span: ReadableSpan, secrets: Collection[str]) -> ReadableSpan:

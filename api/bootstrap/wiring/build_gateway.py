@@ -7,11 +7,11 @@ import threading
 from contextlib import ExitStack
 from dataclasses import replace
 
-from api.bootstrap.masking import shown_statement
 from api.bootstrap.parts.await_given_stores import await_given_stores
 from api.bootstrap.parts.build_admission import admission_rules
 from api.bootstrap.parts.components import Components
 from api.bootstrap.settings import Settings
+from api.bootstrap.shown_settings import shown_statement
 from api.bootstrap.wiring.build_audit import build_audit
 from api.bootstrap.wiring.build_authentication import build_api_keys, current_principals
 from api.bootstrap.wiring.build_authorization import build_policies
@@ -27,7 +27,7 @@ from service.adapters.catalogs.bounded_views import BoundedViews
 from service.adapters.clock import SystemClock
 from service.adapters.telemetry.query_metrics import QueryMetrics
 from service.audit.audit import Audit
-from service.audit.query_events import LostQueries
+from service.audit.audited_queries import LostQueries
 from service.browsing.catalog_browser import CatalogBrowser
 from service.gateway import Gateway, GatewayBounds
 from service.ingest.ingest_service import IngestService

@@ -10,7 +10,7 @@ from api.bootstrap.settings import Settings
 from service.adapters.lineage.dataset_names import DatasetNames
 from service.adapters.lineage.emitter import EmitterBounds, LineageEmitter, LineageMetrics
 from service.adapters.lineage.lineage_tables import KnownTables
-from service.adapters.lineage.query_events import QueryEvents
+from service.adapters.lineage.query_run_events import QueryEvents
 from service.adapters.lineage.transports import FileTransport, HttpTransport, KafkaTransport, Transport
 from service.adapters.lineage.write_events import WriteEvents
 from service.ports.clock import Clock

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from api.bootstrap.masking import shown_statement
 from api.bootstrap.parts.components import Components
 from api.bootstrap.parts.shared_clocks import deletion_clock
 from api.bootstrap.settings import Settings
 from api.bootstrap.settings.callers.authorization import Authorization
+from api.bootstrap.shown_settings import shown_statement
 from api.bootstrap.wiring.build_pruner import build_pruner
 from api.bootstrap.wiring.build_refresh import build_refresh
 from api.bootstrap.wiring.build_results import build_results
@@ -20,7 +20,7 @@ from service.adapters.telemetry.metered_journal import MeteredJournal
 from service.adapters.telemetry.query_metrics import QueryMetrics
 from service.adapters.telemetry.record_collector import RecordCollector
 from service.audit.audit import Audit
-from service.audit.query_events import AuditedJournal
+from service.audit.audited_queries import AuditedJournal
 from service.ports.clock import Clock
 from service.ports.telemetry.lineage import Lineage
 from service.query.execution.run_query import QueryPorts

@@ -7,8 +7,8 @@ from datetime import timedelta
 from api.bootstrap.parts.components import Components
 from api.bootstrap.settings import Settings
 from api.bootstrap.settings.querying.queries import folder_of_url
-from service.adapters.results.result_bounds import ResultBounds
 from service.adapters.results.result_store import FolderResultStore
+from service.adapters.results.store_bounds import ResultBounds
 from service.ports.clock import Clock
 from spark_session.settings.settings import is_local
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 from api.bootstrap.parts.components import Components
 from api.bootstrap.settings import Settings
 from service.adapters.sessions.postgres_sessions import PostgresSessions, SessionBounds
-from service.model.sessions.changes import ValueBounds
+from service.model.sessions.session_changes import ValueBounds
 from service.periodic_worker import PeriodicWorker
 from service.session_values.session_settings import ANSI, TIME_ZONE
 from service.sessions.session_service import SessionService

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from api.bootstrap.settings_loading import load_settings
-from api.cli.checks import Finding, State
+from api.cli.part_checks import Finding, State
 from api.cli.wiring_checks import findings
 
 _MARKS = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 import orjson
 import typer
 
-from api.bootstrap.masking import masked
 from api.bootstrap.settings_loading import load_settings
 from api.bootstrap.settings_page import settings_page
+from api.bootstrap.shown_settings import masked
 
 
 def config(*, is_describing: bool) -> None:

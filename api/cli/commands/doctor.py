@@ -15,11 +15,11 @@ import typer
 from rich.console import Console
 
 from api.bootstrap.logs import configure_logging
-from api.bootstrap.masking import secrets_of, without_secrets
 from api.bootstrap.settings import LogFormat, LogLevel, Settings
 from api.bootstrap.settings_loading import load_settings
-from api.cli.checks import Finding, State, tried
+from api.bootstrap.shown_settings import secrets_of, without_secrets
 from api.cli.doctor.report import as_document, as_table, worst_of
+from api.cli.part_checks import Finding, State, tried
 from api.cli.wiring_doctor import doctor_checks, system_clock
 from service.ports.clock import Clock
 

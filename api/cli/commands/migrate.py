@@ -5,8 +5,8 @@ from __future__ import annotations
 import typer
 
 from api.bootstrap.logs import configure_logging
-from api.bootstrap.masking import secrets_of
 from api.bootstrap.settings_loading import load_settings
+from api.bootstrap.shown_settings import secrets_of
 from api.bootstrap.wiring.preparations import migrate as migrate_store
 
 

@@ -23,9 +23,9 @@ from service.errors.gateway_error import CannotStart
 from service.errors.policy_errors import PoliciesInvalid
 from service.model.audit import events
 from service.model.policies.actions import Action
-from service.model.policies.changes import PolicyDifference
 from service.model.policies.decisions import Decision, Refused
 from service.model.policies.policies import AnyPolicy, DefinerView, Grant, RowFilter
+from service.model.policies.policy_changes import PolicyDifference
 from service.model.tables.tables import TableName
 from service.policies.compiled_policies import CompiledPolicies
 from service.policies.manage_policies import PlannedChange

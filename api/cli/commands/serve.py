@@ -9,9 +9,9 @@ from collections.abc import Sequence
 import typer
 
 from api.bootstrap.logs import configure_logging
-from api.bootstrap.masking import secrets_of
 from api.bootstrap.settings import Settings
 from api.bootstrap.settings_loading import load_settings
+from api.bootstrap.shown_settings import secrets_of
 from api.bootstrap.tracing import traced
 from api.bootstrap.wiring.build_authentication import build_verifier
 from api.bootstrap.wiring.build_gateway import build_gateway
@@ -56,7 +56,7 @@ def protocols(settings: Settings) -> Sequence[ProtocolFactory]:
 
         found.append(HiveServer)
     if settings.flight_port is not None:
-        from api.flight.listener import FlightListener
+        from api.flight.server_lifespan import FlightListener
 
         found.append(FlightListener)
     return found

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import httpx
 
 from api.bootstrap.settings import Settings
-from api.cli.checks import Found
+from api.cli.part_checks import Found
 from service.errors.gateway_error import CannotStart
 
 ANSWER_WITHIN_S = 10.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ssl
 from datetime import UTC, datetime, timedelta
 
-from api.cli.checks import Found, State
+from api.cli.part_checks import Found, State
 from api.http.tls.certificate_files import CertificateFiles, Validity
 from service.errors.gateway_error import CannotStart
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from api.cli.checks import Found, State
+from api.cli.part_checks import Found, State
 from service.model.operations.store_answer import StoreAnswer
 
 WARNED_MS = 2_000

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from api.bootstrap.settings import CONFIG_FILE, Settings
 from api.bootstrap.settings.serving.serving import is_loopback
-from api.cli.checks import Found, State
+from api.cli.part_checks import Found, State
 
 
 def configuration(settings: Settings) -> Found:

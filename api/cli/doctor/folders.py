@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from api.bootstrap.settings import Settings
-from api.cli.checks import Found, State
+from api.cli.part_checks import Found, State
 
 MIB = 1024**2
 GIB = 1024**3

@@ -9,7 +9,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from api.cli.checks import Finding, State
+from api.cli.part_checks import Finding, State
 
 FORMAT = 1
 _STYLES = {State.OK: "green", State.WARNING: "yellow", State.FAILED: "red", State.SKIPPED: "dim"}

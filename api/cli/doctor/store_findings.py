@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from api.cli.checks import Found, State
+from api.cli.part_checks import Found, State
 from service.model.operations.store_answer import StoreAnswer
 
 _MIB = 1024**2

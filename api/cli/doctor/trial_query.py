@@ -6,7 +6,7 @@ import time
 from collections.abc import Collection
 from uuid import uuid4
 
-from api.cli.checks import Found, State
+from api.cli.part_checks import Found, State
 from service.model.policies.decisions import FULL_ACCESS
 from service.model.tables.tables import TableAt, TableFacts, TableName
 from service.ports.engine.query_engine import Engine, EngineResult, Statement

@@ -8,7 +8,7 @@ import re
 from importlib.metadata import version
 
 from api.bootstrap.settings import Settings
-from api.cli.checks import Found, State
+from api.cli.part_checks import Found, State
 from spark_session.settings.spark_version import check_spark_version
 
 _RUNTIME = re.compile(r"org\.apache\.iceberg:iceberg-spark-runtime-(?P<spark>[\d.]+)_[\d.]+:(?P<version>\S+)")

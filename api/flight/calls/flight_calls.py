@@ -11,7 +11,7 @@ import pyarrow.flight as flight
 import structlog
 
 from api.flight.calls.call_places import CallPlaces
-from api.flight.calls.metrics import FlightMetrics
+from api.flight.calls.flight_metrics import FlightMetrics
 from api.flight.wire.failures import fail
 from api.flight.wire.flight_errors import FlightMessageInvalid
 from service.errors.unavailable import ShuttingDown

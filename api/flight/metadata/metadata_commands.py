@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from api.flight.calls.served import Served
-from api.flight.metadata import schemas
+from api.flight.metadata import answer_schemas
 from api.flight.metadata.sql_info import Info, sql_info
 from api.flight.metadata.table_columns import table_schema
 from api.flight.metadata.type_info import xdbc_types
@@ -43,8 +43,8 @@ class Metadata:
     def schema(self, command: Any) -> pa.Schema:
         """Returns the schema of a command's answer. Asks nobody."""
         if name_of(command) == "CommandGetTables" and command.include_schema:
-            return schemas.TABLES_WITH_SCHEMA
-        return schemas.METADATA[name_of(command)]
+            return answer_schemas.TABLES_WITH_SCHEMA
+        return answer_schemas.METADATA[name_of(command)]
 
     def answer(self, served: Served, command: Any) -> pa.Table:
         """Returns the answer, with names that the caller may know of.
@@ -61,17 +61,17 @@ class Metadata:
 
     def _catalogs(self, served: Served, _: Any) -> pa.Table:
         names = self._listing.catalogs(served.caller)
-        return pa.Table.from_arrays([pa.array(names, pa.string())], schema=schemas.CATALOGS)
+        return pa.Table.from_arrays([pa.array(names, pa.string())], schema=answer_schemas.CATALOGS)
 
     def _schemas(self, served: Served, command: Any) -> pa.Table:
         if _is_without_catalog(command):
-            return schemas.SCHEMAS.empty_table()
+            return answer_schemas.SCHEMAS.empty_table()
         asked = NamePatterns(
             catalog=_sent(command, "catalog"), schema=_sent(command, "db_schema_filter_pattern")
         )
         found = self._listing.schemas(served.caller, asked)
         rows = [{"catalog_name": entry.catalog, "db_schema_name": entry.schema} for entry in found]
-        return pa.Table.from_pylist(rows, schema=schemas.SCHEMAS)
+        return pa.Table.from_pylist(rows, schema=answer_schemas.SCHEMAS)
 
     def _tables(self, served: Served, command: Any) -> pa.Table:
         schema = self.schema(command)
@@ -131,4 +131,4 @@ def _types(_: Served, command: Any) -> pa.Table:
 
 def _table_types(_: Served, __: Any) -> pa.Table:
     names = sorted(kind.value for kind in RelationKind)
-    return pa.Table.from_arrays([pa.array(names, pa.string())], schema=schemas.TABLE_TYPES)
+    return pa.Table.from_arrays([pa.array(names, pa.string())], schema=answer_schemas.TABLE_TYPES)

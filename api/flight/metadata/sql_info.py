@@ -12,7 +12,7 @@ from types import MappingProxyType
 import pyarrow as pa
 
 from api.bootstrap.version import version_of
-from api.flight.metadata.schemas import SQL_INFO, SQL_INFO_VALUE
+from api.flight.metadata.answer_schemas import SQL_INFO, SQL_INFO_VALUE
 from api.flight.metadata.sql_words import (
     DATE_FUNCTIONS,
     KEYWORDS,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from api.flight.metadata.schemas import XDBC_TYPES
+from api.flight.metadata.answer_schemas import XDBC_TYPES
 
 _NULLABLE = 1
 _FULLY_SEARCHABLE, _NOT_WITH_LIKE = 3, 2

@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow.flight as flight
 
 from api.flight.calls.served import Served
-from api.flight.statements.parameters import parameters_of
+from api.flight.statements.bound_parameters import parameters_of
+from api.flight.statements.flight_queries import Queries, Values
 from api.flight.statements.prepared import Prepared, PreparedStatements
-from api.flight.statements.queries import Queries, Values
 from api.flight.wire.flight_errors import FlightMessageInvalid, FlightNotSupported
 from api.flight.wire.messages import name_of, new
 from service.model.query.query import Parameter

@@ -11,7 +11,7 @@ import pyarrow as pa
 from api.flight.wire.arrow_types import TypeNotRead, arrow_schema, arrow_type
 from api.sql_protocols.login import ProtocolCaller
 from api.sql_protocols.running_statement import RunningStatement
-from api.sql_protocols.statements import StatementRequest, Statements
+from api.sql_protocols.statement_runs import StatementRequest, Statements
 from service.model.query.description import Description, ParameterType
 from service.model.query.statement_text import first_word
 

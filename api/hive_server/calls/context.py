@@ -9,7 +9,7 @@ from typing import ParamSpec, TypeVar
 
 from api.bootstrap.settings import Settings
 from api.hive_server.calls.operations import Operations
-from api.hive_server.metrics import HiveMetrics
+from api.hive_server.hive_metrics import HiveMetrics
 from api.http.gateway_access import GatewayAccess
 from api.http.protocol_servers import ProtocolEdge
 from api.http.waiting import Waiting

@@ -15,13 +15,13 @@ from api.hive_server.calls.protocol_numbers import OperationType
 from api.hive_server.calls.session_handles import read_handle
 from api.hive_server.calls.statement_ends import count_end
 from api.hive_server.calls.statuses import OK
-from api.hive_server.metadata import tables
+from api.hive_server.metadata import metadata_tables as tables
 from api.hive_server.rows.result_rows import rows_of_table
 from api.sql_protocols.listing import ALL_KINDS, NamePatterns
 from api.sql_protocols.login import ProtocolCaller
 from api.sql_protocols.patterns import like
 from api.sql_protocols.running_statement import POLL_S
-from api.sql_protocols.statements import StatementRequest
+from api.sql_protocols.statement_runs import StatementRequest
 from service.errors.gateway_error import GatewayError
 from service.errors.query_errors import QueryCanceled, QueryFailed
 

@@ -10,7 +10,7 @@ from api.hive_server.calls import metadata_calls, result_calls, session_calls, s
 from api.hive_server.calls.client import Client
 from api.hive_server.calls.context import CallContext
 from api.hive_server.wire import structs
-from api.hive_server.wire.kinds import Struct
+from api.hive_server.wire.thrift_types import Struct
 
 Call = Callable[[CallContext, Client, Mapping[str, Any]], Awaitable[dict[str, Any]]]
 

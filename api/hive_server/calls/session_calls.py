@@ -10,10 +10,10 @@ from uuid import UUID
 from api.bootstrap.settings.protocols.hive_server import HiveAuthentication
 from api.bootstrap.version import version_of
 from api.hive_server.calls.client import Client
+from api.hive_server.calls.client_configuration import PROXY_USER, database_of, settings_of
 from api.hive_server.calls.context import CallContext
 from api.hive_server.calls.protocol_numbers import V6, V10, InfoType
 from api.hive_server.calls.session_handles import SessionHandle, read_handle, written_handle
-from api.hive_server.calls.session_settings import PROXY_USER, database_of, settings_of
 from api.hive_server.calls.statement_ends import end_operation
 from api.hive_server.calls.statuses import OK
 from service.errors.credential_errors import CredentialFault, CredentialRefused

@@ -10,6 +10,7 @@ from uuid import uuid4
 import pyarrow as pa
 
 from api.hive_server.calls.client import Client
+from api.hive_server.calls.client_configuration import settings_of
 from api.hive_server.calls.context import CallContext
 from api.hive_server.calls.operations import Operation
 from api.hive_server.calls.protocol_numbers import (
@@ -19,14 +20,13 @@ from api.hive_server.calls.protocol_numbers import (
     OperationType,
 )
 from api.hive_server.calls.session_handles import SessionHandle, read_handle
-from api.hive_server.calls.session_settings import settings_of
 from api.hive_server.calls.statement_ends import count_end, end_operation, ended_status, status_within
 from api.hive_server.calls.statement_words import is_show_tables, is_use_default
 from api.hive_server.calls.statuses import OK, failed, failed_operation
 from api.hive_server.rows.result_rows import rows_of_table
 from api.sql_protocols.running_statement import POLL_S, StatementStatus
 from api.sql_protocols.sessions import DEFAULT
-from api.sql_protocols.statements import StatementRequest
+from api.sql_protocols.statement_runs import StatementRequest
 from service.errors.query_errors import QueryNotFound, QueryTimedOut
 from service.errors.session_errors import SessionSettingRefused
 from service.model.query.query import QueryState

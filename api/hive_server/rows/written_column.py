@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from api.hive_server.rows.column_texts import is_binary, text_column
-from api.hive_server.wire.kinds import Kind
+from api.hive_server.wire.thrift_types import Kind
 
 _LENGTH = 4
 _TEXTS, _BINARIES = 7, 8

@@ -10,10 +10,11 @@ import structlog
 
 from api.bootstrap.settings import Settings
 from api.bootstrap.settings.protocols.hive_server import HiveAuthentication
-from api.hive_server.calls.answering import answer, unreadable
 from api.hive_server.calls.client import Client
 from api.hive_server.calls.context import CallContext
+from api.hive_server.calls.message_answers import answer, unreadable
 from api.hive_server.transport.answers import Answers
+from api.hive_server.transport.byte_sources import FramedSource, PlainSource, Source, read_message
 from api.hive_server.transport.sasl import (
     HEAD,
     MAX_SASL_BYTES,
@@ -22,9 +23,8 @@ from api.hive_server.transport.sasl import (
     plain_credentials,
     sasl_message,
 )
-from api.hive_server.transport.sources import FramedSource, PlainSource, Source, read_message
-from api.hive_server.wire.faults import MessageFault
 from api.hive_server.wire.scan import VERSION, MessageBounds
+from api.hive_server.wire.unreadable_message import MessageFault
 from api.http.middleware.callers import calling
 from api.sql_protocols.failures import failure_of
 from api.sql_protocols.login import ProtocolCaller

@@ -6,7 +6,7 @@ import struct
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from api.hive_server.wire.faults import MessageFault
+from api.hive_server.wire.unreadable_message import MessageFault
 
 MECHANISM = b"PLAIN"
 MAX_SASL_BYTES = 64 * 1024

@@ -6,8 +6,7 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
-from api.hive_server.wire.faults import MessageFault
-from api.hive_server.wire.kinds import (
+from api.hive_server.wire.thrift_types import (
     FIXED_BYTES,
     Kind,
     ListOf,
@@ -17,6 +16,7 @@ from api.hive_server.wire.kinds import (
     Struct,
     kind_of,
 )
+from api.hive_server.wire.unreadable_message import MessageFault
 
 _NUMBERS = {
     kind: struct.Struct(f">{code}")

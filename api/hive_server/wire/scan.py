@@ -6,8 +6,8 @@ import struct
 from collections.abc import Generator
 from dataclasses import dataclass
 
-from api.hive_server.wire.faults import MessageFault
-from api.hive_server.wire.kinds import FIXED_BYTES, Kind
+from api.hive_server.wire.thrift_types import FIXED_BYTES, Kind
+from api.hive_server.wire.unreadable_message import MessageFault
 
 VERSION = 0x8001
 Wanted = Generator[int, bytes, None]

@@ -5,7 +5,7 @@ Only what is read or written here. https://github.com/apache/hive/blob/master/se
 
 from __future__ import annotations
 
-from api.hive_server.wire.kinds import (
+from api.hive_server.wire.thrift_types import (
     BINARY,
     BOOL,
     DOUBLE,

@@ -9,7 +9,7 @@ from uuid import UUID
 import structlog
 
 from service import audited
-from service.audit.query_events import with_tables
+from service.audit.audited_queries import with_tables
 from service.model.ingest.ingest import IngestRecord
 from service.model.policies.decisions import Access
 from service.model.query.explanation import Explanation

@@ -29,9 +29,9 @@ from api.http.schemas.write_answer import write_answer
 from service.errors.query_errors import ResultExpired
 from service.gateway import Gateway
 from service.model.filters.key_set import FilterSource
-from service.model.query.pruning import Selection
 from service.model.query.query import QueryRecord
 from service.model.query.results import Manifest, ResultFormat
+from service.model.query.scan_metrics import Selection
 from service.query.lookup.query_results import ResultChunk
 from service.query.registry.query_status import QueryStatus
 

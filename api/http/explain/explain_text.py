@@ -9,8 +9,8 @@ from api.http.rendering.plan_texts import plan_texts
 from api.http.rendering.reasons import VERIFICATIONS
 from service.model.filters.filter_record import FilterRecord
 from service.model.query.explanation import Explanation
-from service.model.query.pruning import ScanRecord
 from service.model.query.reuse import Reused, ReuseKind
+from service.model.query.scan_metrics import ScanRecord
 
 
 def explain_text(explanation: Explanation) -> str:

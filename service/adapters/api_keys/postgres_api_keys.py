@@ -11,8 +11,8 @@ from sqlalchemy import ARRAY, Connection, DateTime, RowMapping, Table, Text, cas
 from sqlalchemy.dialects.postgresql import insert
 
 from service.adapters.api_keys.key_tables import ApiKeyRow
-from service.adapters.postgres.shared.answering import answering
 from service.adapters.postgres.shared.connecting import DURABLE, store_engine
+from service.adapters.postgres.shared.postgres_errors import answering
 from service.adapters.postgres.shared.storable import storable
 from service.model.authentication.api_keys import ApiKey
 

@@ -11,8 +11,8 @@ from sqlalchemy.dialects.postgresql import insert
 
 from service.adapters.audit.audit_tables import AuditRow
 from service.adapters.postgres.shared.advisory_lock import lock_number
-from service.adapters.postgres.shared.answering import answering
 from service.adapters.postgres.shared.connecting import DURABLE, store_engine
+from service.adapters.postgres.shared.postgres_errors import answering
 from service.adapters.postgres.shared.storable import storable
 from service.model.audit.events import AuditEntry, AuditEvent, AuditSelection, Details, Origin
 

@@ -11,7 +11,7 @@ from pyiceberg.table import Table
 from service.adapters.commits.writable_tables import writer_state
 from service.adapters.data_files.layout.pieces import chunks
 from service.adapters.data_files.plan.file_plan import FilePlan
-from service.adapters.data_files.read_back.written_rows import written_batches
+from service.adapters.data_files.read_back.uncommitted_rows import written_batches
 from service.adapters.data_files.writer.file_set import FileSet
 from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.errors.ingest_errors import (

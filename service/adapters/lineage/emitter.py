@@ -12,7 +12,7 @@ import structlog
 from openlineage.client.event_v2 import RunEvent
 from openlineage.client.serde import Serde
 
-from service.adapters.lineage.query_events import QueryEvents
+from service.adapters.lineage.query_run_events import QueryEvents
 from service.adapters.lineage.transports import NotDelivered, Transport
 from service.adapters.lineage.write_events import WriteEvents
 from service.model.ingest.ingest import IngestRecord

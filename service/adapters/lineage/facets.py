@@ -27,7 +27,7 @@ from openlineage.client.facet_v2 import (
 
 from service.adapters.lineage.dataset_names import DatasetName, file_dataset
 from service.adapters.lineage.lineage_tables import KnownTable
-from service.model.query.pruning import ScanRecord, Selection
+from service.model.query.scan_metrics import ScanRecord, Selection
 
 SCHEMAS = "urn:sluice:lineage"
 """The namespace of our own facets' schemas: files of these names in docs/reference/lineage."""

@@ -21,7 +21,7 @@ from service.adapters.lineage.facets import (
 )
 from service.adapters.lineage.job_names import table_job
 from service.adapters.lineage.lineage_tables import KnownTable, KnownTables, Read
-from service.adapters.lineage.query_events import CALLER
+from service.adapters.lineage.query_run_events import CALLER
 from service.model.ingest.ingest import IngestRecord, WrittenTarget
 from service.model.ingest.writing import TableKey
 from service.model.operations.maintenance import MaintenanceOperation, MaintenanceRecord, MaintenanceState

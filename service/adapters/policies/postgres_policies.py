@@ -11,12 +11,12 @@ from sqlalchemy.dialects.postgresql import insert
 
 from service.adapters.policies.policy_rows import policy_of, policy_set, row_of
 from service.adapters.policies.policy_tables import PolicyChangeRow, PolicyRow
-from service.adapters.postgres.shared.answering import answering
 from service.adapters.postgres.shared.connecting import DURABLE, store_engine
+from service.adapters.postgres.shared.postgres_errors import answering
 from service.adapters.postgres.shared.storable import storable
 from service.errors.policy_errors import PoliciesChanged, PoliciesDown
-from service.model.policies.changes import PolicyChange, PolicyDifference, difference
 from service.model.policies.policies import AnyPolicy, PolicySet
+from service.model.policies.policy_changes import PolicyChange, PolicyDifference, difference
 
 SILENT_AT_MOST_S = 12.0
 _POLICIES: Table = PolicyRow.metadata.tables["policies"]

@@ -27,8 +27,8 @@ from service.adapters.results.message_files import (
     with_files,
     write_rows,
 )
-from service.adapters.results.result_bounds import ResultBounds
 from service.adapters.results.result_room import ResultRoom
+from service.adapters.results.store_bounds import ResultBounds
 from service.adapters.results.stored_result import StoredResult
 from service.errors.gateway_error import CannotStart
 from service.errors.query_errors import ChunkNotFound, ResultExpired

@@ -12,8 +12,8 @@ from uuid import UUID, uuid4
 from sqlalchemy import ColumnElement, Connection, RowMapping, Table, delete, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 
-from service.adapters.postgres.shared.answering import answering
 from service.adapters.postgres.shared.connecting import DURABLE, store_engine
+from service.adapters.postgres.shared.postgres_errors import answering
 from service.adapters.postgres.shared.storable import storable
 from service.adapters.sessions.session_json import values_json, values_of
 from service.adapters.sessions.session_tables import SessionRow

@@ -8,8 +8,8 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, delete, select, update
 from sqlalchemy.dialects.postgresql import insert
 
-from service.adapters.postgres.shared.answering import transaction
 from service.adapters.postgres.shared.connecting import DURABLE, store_engine
+from service.adapters.postgres.shared.postgres_errors import transaction
 from service.adapters.postgres.shared.storable import storable
 from service.adapters.sql_writes.write_tables import SqlWriteRow
 from service.model.tables.tables import TableName

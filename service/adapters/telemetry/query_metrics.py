@@ -29,8 +29,8 @@ from service.model.filters.filter_record import FilterRecord
 from service.model.filters.key_set import FilterSource
 from service.model.operations.caller_classes import CallerClasses
 from service.model.operations.health import Vitals
-from service.model.query.pruning import Selection
 from service.model.query.query import QueryRecord, QueryState
+from service.model.query.scan_metrics import Selection
 from service.model.query.verification import Verification
 
 BOUNDS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)

@@ -8,10 +8,10 @@ from uuid import UUID
 
 from service.model.filters.filter_record import FilterRecord
 from service.model.query.progress import QueryProgress
-from service.model.query.pruning import ScanRecord
 from service.model.query.query import QueryError, QueryState
 from service.model.query.reuse import Reused
 from service.model.query.rewrites import RewriteRecord
+from service.model.query.scan_metrics import ScanRecord
 from service.model.query.verification import Verification
 
 PLANNED: Final = "PLANNED"

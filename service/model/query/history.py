@@ -9,8 +9,8 @@ from uuid import UUID
 
 from service.model.filters.filter_record import Reason
 from service.model.filters.key_set import FilterSource
-from service.model.query.pruning import Selection
 from service.model.query.query import QueryRecord, QueryState
+from service.model.query.scan_metrics import Selection
 
 MAX_SQL_CHARACTERS = 1_000
 """A list shows only the beginning of a long text."""

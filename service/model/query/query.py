@@ -14,10 +14,10 @@ from service.model.audit.events import Origin
 from service.model.filters.filter_record import FilterRecord
 from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.query.lineage import ResultLineage
-from service.model.query.pruning import ScanRecord
 from service.model.query.results import ResultFormat
 from service.model.query.reuse import ReuseChoice, Reused
 from service.model.query.rewrites import RewriteKind, RewriteRecord
+from service.model.query.scan_metrics import ScanRecord
 from service.model.query.verification import Verification
 from service.model.sessions.sessions import SessionUse
 from service.model.writes.writes import WriteRecord

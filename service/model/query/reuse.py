@@ -10,8 +10,8 @@ from uuid import UUID
 
 from service.model.policies.read_plan import Parts, ReadPlan
 from service.model.query.lineage import ColumnLineage
-from service.model.query.pruning import ScanRecord
 from service.model.query.results import Manifest
+from service.model.query.scan_metrics import ScanRecord
 from service.model.tables.tables import TableName
 
 

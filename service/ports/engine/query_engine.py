@@ -13,12 +13,12 @@ from service.model.policies.decisions import Access
 from service.model.query.description import Description
 from service.model.query.lineage import ColumnLineage
 from service.model.query.planned_work import PlannedWork
-from service.model.query.pruning import ScanRecord
 from service.model.query.query import Parameters
 from service.model.query.results import Column
 from service.model.query.reuse import PlanReads, Reused
+from service.model.query.scan_metrics import ScanRecord
 from service.model.query.written_rows import ResultPlace, WrittenRows
-from service.model.sessions.changes import SessionChange
+from service.model.sessions.session_changes import SessionChange
 from service.model.sessions.sessions import SessionValues
 from service.model.writes.writes import BeginWrite
 

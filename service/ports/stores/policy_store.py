@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from service.model.authentication.principals import Principal
-from service.model.policies.changes import PolicyChange
 from service.model.policies.checks import CheckedPolicy, PolicyProblem
 from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.policies.policies import PolicySet
+from service.model.policies.policy_changes import PolicyChange
 from service.model.tables.tables import TableName
 
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Protocol
 from uuid import UUID
 
-from service.model.sessions.changes import SessionChange
+from service.model.sessions.session_changes import SessionChange
 from service.model.sessions.sessions import Session, SessionValues
 
 

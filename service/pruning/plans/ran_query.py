@@ -9,8 +9,8 @@ from sqlglot import exp
 
 from service.model.filters.filter_record import FilterRecord
 from service.model.filters.key_set import FilterForm
-from service.model.query.pruning import ScanRecord
 from service.model.query.rewrites import RewriteKind, RewriteRecord
+from service.model.query.scan_metrics import ScanRecord
 from service.pruning.name_resolution.at_snapshots import snapshot_of
 from service.pruning.plans.conditions import conjuncts
 from service.pruning.plans.table_references import is_reference_to, table_references

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from service.model.query.explanation import PlanNode
-from service.model.query.pruning import ScanRecord
+from service.model.query.scan_metrics import ScanRecord
 
 # No one reads more names than these on a line.
 MAX_FIELDS = 40
@@ -16,7 +16,7 @@ _SCANS = ("TableSourceScan", "DynamicFilteringTableSourceScan")
 def with_fields(plan: PlanNode, scans: Iterable[ScanRecord]) -> PlanNode:
     """Returns the plan with the columns of each table, if all of its scans that ran read the same ones.
 
-    >>> from service.model.query.pruning import PruningMetrics, Selection
+    >>> from service.model.query.scan_metrics import PruningMetrics, Selection
     >>> none = Selection(0, 0)
     >>> scan = ScanRecord("lake.a.t", 7, PruningMetrics(none, none, none, none, none, 0), columns=("id", "k"))
     >>> with_fields(PlanNode("TableSourceScan", (("table", ("lake", "a", "t")),)), [scan]).attributes

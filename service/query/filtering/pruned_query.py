@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from service.model.filters.filter_record import FilterOutcome, FilterRecord, Reason
 from service.model.filters.key_set import FilterForm
-from service.model.query.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.query.rewrites import RewriteRecord
+from service.model.query.scan_metrics import PruningMetrics, ScanRecord, Selection
 from service.model.tables.sql import ReferenceLabel
 from service.model.tables.tables import TableFacts
 from service.pruning.detection import FilterAssignment

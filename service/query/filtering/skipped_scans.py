@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from service.model.query.pruning import ScanRecord
+from service.model.query.scan_metrics import ScanRecord
 from service.ports.engine.query_engine import EngineResult
 
 

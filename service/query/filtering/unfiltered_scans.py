@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from service.model.filters.filter_record import FilterRecord
-from service.model.query.pruning import ScanRecord
+from service.model.query.scan_metrics import ScanRecord
 from service.model.tables.tables import TableName
 from service.query.filtering.pruned_query import PrunedQuery
 

@@ -12,7 +12,7 @@ from service.model.query.history import PruningSummary, QueryListing, QuerySumma
 from service.model.tables.tables import TableName
 from service.ports.clock import Clock
 from service.ports.stores.query_store import QueryHistory
-from service.query.registry.listing import list_queries
+from service.query.registry.listed_queries import list_queries
 from service.query.registry.query_registry import QueryRegistry
 from service.query.workers.query_workers import QueryWorkers
 

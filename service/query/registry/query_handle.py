@@ -16,10 +16,10 @@ from service.errors.query_errors import QueryCanceled, QueryEnded
 from service.errors.unavailable import EngineLost
 from service.model.filters.filter_record import FilterRecord
 from service.model.policies.decisions import FULL_ACCESS, Access
-from service.model.query.pruning import ScanRecord
 from service.model.query.query import EngineRun, QueryError, QueryRecord, QueryRequest, QueryState
 from service.model.query.results import Manifest
 from service.model.query.reuse import ReusableResult, Reused
+from service.model.query.scan_metrics import ScanRecord
 from service.model.query.statement_text import query_text
 from service.model.writes.writes import WriteRecord
 from service.policies.shown_counts import with_shown_counts

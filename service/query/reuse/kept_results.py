@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from service.model.query.pruning import ScanRecord
 from service.model.query.query import QueryRequest
 from service.model.query.results import Manifest
 from service.model.query.reuse import ReusableResult, ReuseOutcome
+from service.model.query.scan_metrics import ScanRecord
 from service.model.tables.tables import TableFacts, TableName
 from service.ports.engine.query_engine import EngineResult
 from service.query.filtering.pruned_query import skipped_scan

@@ -14,10 +14,10 @@ from service.model.policies.decisions import Access
 from service.ports.engine.query_engine import Statement
 from spark_session.engine.analyzed import analyzed
 from spark_session.engine.in_session import bind_views
+from spark_session.engine.metadata.described_relations import answer_of_relation
 from spark_session.engine.metadata.masking import Row
-from spark_session.engine.metadata.relations import answer_of_relation
-from spark_session.engine.metadata.rows import Answer, answer_with, rows_of
-from spark_session.engine.metadata.schemas import Schemas
+from spark_session.engine.metadata.metadata_rows import Answer, answer_with, rows_of
+from spark_session.engine.metadata.visible_schemas import Schemas
 from spark_session.session.commands import Command, Target
 from spark_session.session.warm_session import WarmSession
 from spark_session.spark_errors import causes_of

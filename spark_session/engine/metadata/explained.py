@@ -13,7 +13,7 @@ from service.errors.statement_errors import StatementNotAllowed
 from service.model.query.statement_text import query_text
 from service.ports.engine.query_engine import Statement
 from spark_session.engine.analyzed import analyzed
-from spark_session.engine.metadata.rows import Answer, answer_with
+from spark_session.engine.metadata.metadata_rows import Answer, answer_with
 from spark_session.session.warm_session import WarmSession
 
 EXPLAIN = "ExplainCommand"

@@ -15,8 +15,8 @@ from service.policies.require import require
 from service.ports.engine.query_engine import Statement
 from spark_session.engine.writes.inserted_rows import allow_all_rows, guarded_source
 from spark_session.engine.writes.ready_write import ReadyWrite, read_by, unknown_work
-from spark_session.session.sql_writes import ParsedWrite
 from spark_session.session.warm_session import WarmSession
+from spark_session.session.write_statements import ParsedWrite
 
 OF_SCHEMAS = frozenset({WriteKind.CREATE_SCHEMA, WriteKind.DROP_SCHEMA})
 AS_SELECT = frozenset({WriteKind.CREATE_TABLE_AS, WriteKind.REPLACE_TABLE_AS})

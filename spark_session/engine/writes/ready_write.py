@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from service.model.policies.read_plan import ReadPlan
 from service.model.query.planned_work import PlannedWork
-from spark_session.session.sql_writes import WritePlan
+from spark_session.session.write_statements import WritePlan
 
 
 def unknown_work() -> PlannedWork:

@@ -24,8 +24,8 @@ from spark_session.engine.writes.definitions import OF_SCHEMAS, defined
 from spark_session.engine.writes.inserted_rows import inserted_rows
 from spark_session.engine.writes.ready_write import ReadyWrite
 from spark_session.java.jvm import UNREACHABLE
-from spark_session.session.sql_writes import ParsedWrite
 from spark_session.session.warm_session import WarmSession
+from spark_session.session.write_statements import ParsedWrite
 from spark_session.spark_errors import causes_of
 from spark_session.vetting.vet import allow_relations
 from spark_session.vetting.writes import DEFINING, kind_of

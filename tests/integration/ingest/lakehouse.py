@@ -15,7 +15,7 @@ from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.clock import SystemClock
 from service.adapters.commits.table_commits import PyIcebergTableCommits
 from service.adapters.commits.writable_tables import PyIcebergWritableTables
-from service.adapters.data_files.read_back.written_rows import ParquetWrittenRows
+from service.adapters.data_files.read_back.uncommitted_rows import ParquetWrittenRows
 from service.adapters.data_files.writer.parquet_data_files import ParquetDataFiles
 from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.adapters.postgres.ingest_log.ingest_log import PostgresIngestLog

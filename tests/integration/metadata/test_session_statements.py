@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from service.model.policies.decisions import FULL_ACCESS, Access
-from service.model.sessions.changes import (
+from service.model.sessions.session_changes import (
     DropView,
     PutSettings,
     PutView,

@@ -19,7 +19,7 @@ from service.query.reuse.known_texts import KnownTexts
 from service.query.reuse.result_key import TextKey
 from spark_session.engine.engine import SparkEngine
 from spark_session.vetting.functions import OFFERED, POLICY_SAFE
-from spark_session.vetting.reuse import FILLS_IN_THE_DATE, OF_CHANCE, OF_MOMENT_OR_CALLER
+from spark_session.vetting.repeatable_plans import FILLS_IN_THE_DATE, OF_CHANCE, OF_MOMENT_OR_CALLER
 from tests.fakes.clock import FakeClock
 from tests.integration.sql.spark_parts import SparkParts
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from service.audit.query_events import query_event
+from service.audit.audited_queries import query_event
 from service.model.audit.bounded_names import MAX_POLICIES, with_policies
 from service.model.audit.events import Details
 from service.model.policies.actions import Action

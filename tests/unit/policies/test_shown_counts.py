@@ -10,7 +10,7 @@ from service.model.policies.actions import Action
 from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.policies.policies import ColumnMask, Grant, PolicySet, RowFilter
 from service.model.policies.table_patterns import TablePattern
-from service.model.query.pruning import Selection
+from service.model.query.scan_metrics import Selection
 from service.model.tables.tables import TableName
 from service.policies.compiled_policies import CompiledPolicies, RoleAccess
 from service.policies.shown_counts import shows_counts, shows_writes, with_shown_counts, without_row_counts

@@ -15,7 +15,7 @@ from service.errors.session_errors import (
     SessionViewNotFound,
 )
 from service.errors.statement_errors import SqlInvalid
-from service.model.sessions.changes import (
+from service.model.sessions.session_changes import (
     DropView,
     PutSettings,
     PutView,

@@ -7,9 +7,9 @@ from typing import Self
 from pydantic import BaseModel, Field, model_validator
 
 from api.bootstrap.settings.callers.oidc_issuers import OidcIssuer
-from api.bootstrap.settings.kinds import KIB, Name, Words
 from api.bootstrap.settings.serving.serving import ServingSettings, is_loopback
 from api.bootstrap.settings.serving.tls import ClientCertificates, TlsSettings
+from api.bootstrap.settings.value_types import KIB, Name, Words
 
 MOST_CLASSES = 20
 """Each class adds three time series."""

@@ -8,7 +8,7 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from api.bootstrap.settings.callers.authentication import AuthenticationSettings
-from api.bootstrap.settings.kinds import KIB, CallerName
+from api.bootstrap.settings.value_types import KIB, CallerName
 from service.model.policies.policies import is_role_name
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from api.bootstrap.settings.kinds import KIB, MIB
+from api.bootstrap.settings.value_types import KIB, MIB
 
 
 class SessionSettings(BaseModel):

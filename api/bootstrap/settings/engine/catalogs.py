@@ -6,7 +6,7 @@ from typing import Self
 
 from pydantic import BaseModel, Field, model_validator
 
-from api.bootstrap.settings.kinds import GIB, MIB, Name, ParquetFolder, TableOfSchema
+from api.bootstrap.settings.value_types import GIB, MIB, Name, ParquetFolder, TableOfSchema
 
 
 class CatalogSettings(BaseModel):

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from pydantic import BaseModel, Field, field_validator
 
-from api.bootstrap.settings.kinds import Words
+from api.bootstrap.settings.value_types import Words
 from spark_session.settings.settings import refusal_of
 
 _MASTER = re.compile(r"local(\[(\*|\d+)(, ?\d+)?\])?|local-cluster\[\d+, ?\d+, ?\d+\]|(spark|k8s)://\S+|yarn")

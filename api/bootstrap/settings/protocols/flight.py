@@ -7,9 +7,9 @@ from typing import Self
 from pydantic import BaseModel, Field, model_validator
 
 from api.bootstrap.settings.callers.authentication import AuthenticationSettings
-from api.bootstrap.settings.kinds import GIB, KIB, MIB
 from api.bootstrap.settings.serving.serving import is_loopback
 from api.bootstrap.settings.serving.tls import ClientCertificates
+from api.bootstrap.settings.value_types import GIB, KIB, MIB
 
 
 class FlightBoundSettings(BaseModel):

@@ -8,8 +8,8 @@ from typing import Self
 from pydantic import BaseModel, Field, model_validator
 
 from api.bootstrap.settings.callers.authentication import AuthenticationSettings
-from api.bootstrap.settings.kinds import KIB, MIB
 from api.bootstrap.settings.serving.serving import is_loopback
+from api.bootstrap.settings.value_types import KIB, MIB
 
 
 class HiveAuthentication(StrEnum):

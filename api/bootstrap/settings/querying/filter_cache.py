@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field, SecretStr, field_validator
 
-from api.bootstrap.settings.kinds import GIB, KIB, MIB
 from api.bootstrap.settings.store_urls import check_cache_url
+from api.bootstrap.settings.value_types import GIB, KIB, MIB
 
 
 class FilterCacheSettings(BaseModel):

@@ -9,8 +9,8 @@ from urllib.parse import unquote, urlsplit
 
 from pydantic import BaseModel, Field, field_validator, model_validator
 
-from api.bootstrap.settings.kinds import GIB, KIB, MIB
 from api.bootstrap.settings.querying.resource_groups import ResourceGroupsSetting
+from api.bootstrap.settings.value_types import GIB, KIB, MIB
 
 
 def folder_of_url(url: str) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from api.bootstrap.settings.kinds import GIB, KIB, MIB
+from api.bootstrap.settings.value_types import GIB, KIB, MIB
 
 
 class QueryBoundSettings(BaseModel):

@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic.alias_generators import to_camel
 from pydantic_settings import NoDecode
 
-from api.bootstrap.settings.kinds import GIB, KIB, MIB, CallerName
+from api.bootstrap.settings.value_types import GIB, KIB, MIB, CallerName
 from api.bootstrap.spelling import Spelled, words_of
 from service.model.operations.resource_groups import (
     GroupPath,

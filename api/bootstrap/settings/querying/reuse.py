@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from pydantic import BaseModel, Field
 
-from api.bootstrap.settings.kinds import GIB, KIB, MIB
+from api.bootstrap.settings.value_types import GIB, KIB, MIB
 
 
 class ReuseResults(StrEnum):

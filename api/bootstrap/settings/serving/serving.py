@@ -9,7 +9,7 @@ from typing import Self
 
 from pydantic import BaseModel, Field, model_validator
 
-from api.bootstrap.settings.kinds import GIB, KIB, MIB, CallerName, Name, Sha256Hex
+from api.bootstrap.settings.value_types import GIB, KIB, MIB, CallerName, Name, Sha256Hex
 
 
 class LogLevel(StrEnum):

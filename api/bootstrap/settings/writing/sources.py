@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field, field_validator
 
-from api.bootstrap.settings.kinds import GIB, KIB, MIB, Words
+from api.bootstrap.settings.value_types import GIB, KIB, MIB, Words
 from service.model.ingest.source_uris import SourceUri
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from api.bootstrap.settings.kinds import Words
+from api.bootstrap.settings.value_types import Words
 
 
 class StreamSettings(BaseModel):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.model.query.pruning import Selection
+from service.model.query.scan_metrics import Selection
 
 _UNITS = ("kB", "MB", "GB", "TB", "PB")
 

@@ -10,7 +10,7 @@ from api.http.explain.explain_html.numbers import count, percentage
 from api.http.explain.explain_html.plan_layout import Placed, plan_layout
 from api.http.explain.explain_html.plan_outline import plan_outline
 from service.model.query.explanation import PlanNode
-from service.model.query.pruning import ScanRecord, Selection
+from service.model.query.scan_metrics import ScanRecord, Selection
 from service.pruning.plans.plan_text import node_text
 
 MAX_NODES = 200

@@ -8,7 +8,7 @@ from api.http.explain.explain_html.names import breakable
 from api.http.explain.explain_html.numbers import count, size
 from api.http.explain.explain_html.pruning_bars import bar
 from service.model.query.progress import EngineProgress, QueryProgress, ScanProgress
-from service.model.query.pruning import Selection
+from service.model.query.scan_metrics import Selection
 
 
 def progress_bars(progress: QueryProgress) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from api.http.explain.explain_html.names import breakable
 from api.http.explain.explain_html.numbers import count, percentage, size
-from service.model.query.pruning import ScanRecord, Selection
+from service.model.query.scan_metrics import ScanRecord, Selection
 
 
 def pruning_bars(scans: Sequence[ScanRecord], has_run: bool = True, has_ended: bool = True) -> str:

@@ -11,9 +11,9 @@ from pydantic import Field, StringConstraints
 from api.http.schemas.administration.policy_answers import RoleAnswer, roles_answer
 from api.http.schemas.administration.policy_documents import ActionName, RoleName, policies_of
 from api.http.schemas.wire import StrictModel, WireModel
-from service.model.policies.changes import PolicyChange
 from service.model.policies.decisions import Allowed, Decision
 from service.model.policies.policies import AnyPolicy
+from service.model.policies.policy_changes import PolicyChange
 from service.policies.manage_policies import PlannedChange
 
 

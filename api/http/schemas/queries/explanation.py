@@ -13,9 +13,9 @@ from api.http.schemas.queries.progress import ProgressAnswer, progress_answer
 from api.http.schemas.queries.query_answer import ReusedAnswer, SelectionAnswer, reused_answer
 from api.http.schemas.wire import WireModel
 from service.model.query.explanation import Explanation
-from service.model.query.pruning import ScanRecord, Selection
 from service.model.query.query import QueryState
 from service.model.query.rewrites import RewriteKind
+from service.model.query.scan_metrics import ScanRecord, Selection
 from service.model.query.verification import Verification
 
 

@@ -13,7 +13,7 @@ from pyiceberg.table import Table
 from service.adapters.commits.writable_tables import writer_state
 from service.adapters.data_files.layout.file_schema import file_schema
 from service.adapters.data_files.plan.writer_state import WriterState
-from service.adapters.data_files.read_back.written_rows import written_batches
+from service.adapters.data_files.read_back.uncommitted_rows import written_batches
 from service.errors.ingest_errors import CommittableUnreadable, WrittenFileMissing
 
 # Few, so that long strings do not exceed by much the bound within which batches are collected.

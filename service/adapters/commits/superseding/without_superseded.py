@@ -15,7 +15,7 @@ from service.adapters.commits.writable_tables import writer_state
 from service.adapters.data_files.layout.file_schema import file_schema
 from service.adapters.data_files.metrics.content_files import locations_of
 from service.adapters.data_files.plan.writer_state import WriterState
-from service.adapters.data_files.read_back.written_rows import written_batches
+from service.adapters.data_files.read_back.uncommitted_rows import written_batches
 from service.adapters.data_files.writer.file_set import delete_files
 from service.adapters.data_files.writer.write import write_data_files
 from service.adapters.data_files.writer.write_bounds import WriteBounds

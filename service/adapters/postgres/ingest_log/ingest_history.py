@@ -22,9 +22,9 @@ from sqlalchemy import (
 from service.adapters.postgres.ingest_log.ingest_rows import ingest_record
 from service.adapters.postgres.ingest_log.ingest_sums import accepted, failed, rounds, table_ingests
 from service.adapters.postgres.ingest_log.ingest_tables import CommitRoundRow, IngestCommitRow, IngestRow
-from service.adapters.postgres.shared.answering import transaction
 from service.adapters.postgres.shared.connecting import CONNECTION, store_engine
 from service.adapters.postgres.shared.pool_use import pool_use
+from service.adapters.postgres.shared.postgres_errors import transaction
 from service.adapters.postgres.shared.storable import storable
 from service.adapters.postgres.streams.stream_tables import StreamRow
 from service.model.ingest.ingest import IngestRecord, IngestState

@@ -14,10 +14,10 @@ from service.adapters.postgres.ingest_log.accepting import accepting
 from service.adapters.postgres.ingest_log.commit_rounds import PostgresCommitRounds, RoundBounds
 from service.adapters.postgres.ingest_log.ingest_rows import commit_values, ingest_record, ingest_values
 from service.adapters.postgres.ingest_log.ingest_tables import IngestCommitRow, IngestRow
-from service.adapters.postgres.shared.answering import answering, transaction
 from service.adapters.postgres.shared.connecting import DURABLE, store_engine
 from service.adapters.postgres.shared.outage import Outage
 from service.adapters.postgres.shared.pool_use import pool_use
+from service.adapters.postgres.shared.postgres_errors import answering, transaction
 from service.adapters.postgres.shared.storable import storable
 from service.errors.unavailable import MetricsStoreDown
 from service.model.ingest.commit_rounds import PendingRound, WaitingIngests

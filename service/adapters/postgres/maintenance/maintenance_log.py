@@ -29,9 +29,9 @@ from service.adapters.postgres.maintenance.maintenance_rows import (
 )
 from service.adapters.postgres.maintenance.maintenance_tables import MaintenanceRow
 from service.adapters.postgres.shared.advisory_lock import advisory_lock
-from service.adapters.postgres.shared.answering import transaction
 from service.adapters.postgres.shared.connecting import CONNECTION, store_engine
 from service.adapters.postgres.shared.pool_use import pool_use
+from service.adapters.postgres.shared.postgres_errors import transaction
 from service.errors.unavailable import MetricsStoreDown
 from service.model.ingest.writing import TableKey
 from service.model.operations.maintenance import (

@@ -10,10 +10,10 @@ from typing import Any
 from service.adapters.postgres.query_records.metrics_filter_rows import filter_of
 from service.adapters.postgres.shared.metrics_tables import QueryRow, ScanRow
 from service.adapters.postgres.shared.storable import storable
-from service.model.query.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.query.query import QueryError, QueryRecord, QueryState
 from service.model.query.reuse import Reused, ReuseKind
 from service.model.query.rewrites import RewriteKind, RewriteRecord
+from service.model.query.scan_metrics import PruningMetrics, ScanRecord, Selection
 from service.model.query.verification import Verification
 from service.tracing import TraceContext
 

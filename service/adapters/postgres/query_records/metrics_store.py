@@ -13,10 +13,10 @@ from sqlalchemy.exc import ProgrammingError
 from service.adapters.postgres.query_records.metrics_filter_rows import filter_values
 from service.adapters.postgres.query_records.metrics_rows import query_values, record_of, scan_values
 from service.adapters.postgres.query_records.replica_tables import OpenQueryRow
-from service.adapters.postgres.shared.answering import transaction
 from service.adapters.postgres.shared.connecting import CONNECTION, store_engine
 from service.adapters.postgres.shared.metrics_tables import FilterRow, QueryRow, ScanRow
 from service.adapters.postgres.shared.pool_use import pool_use
+from service.adapters.postgres.shared.postgres_errors import transaction
 from service.errors.unavailable import MetricsStoreDown
 from service.model.operations.health import PartHealth, PartState
 from service.model.operations.usage import PoolUse

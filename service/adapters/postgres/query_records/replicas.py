@@ -22,8 +22,8 @@ from service.adapters.postgres.query_records.take_lost import (
     milliseconds,
     take_lost,
 )
-from service.adapters.postgres.shared.answering import answering
 from service.adapters.postgres.shared.connecting import CONNECTION, store_engine
+from service.adapters.postgres.shared.postgres_errors import answering
 from service.adapters.postgres.shared.storable import storable
 from service.errors.query_errors import ReplicaLost
 from service.model.query.query import QueryRecord, QueryState

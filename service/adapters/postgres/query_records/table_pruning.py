@@ -11,7 +11,7 @@ from sqlalchemy import Row
 from service.model.filters.filter_record import Reason
 from service.model.filters.key_set import FilterSource
 from service.model.query.history import NOTHING, TablePruning
-from service.model.query.pruning import Selection
+from service.model.query.scan_metrics import Selection
 
 
 def table_prunings(scans: Sequence[Row[Any]], filters: Sequence[Row[Any]]) -> Sequence[TablePruning]:

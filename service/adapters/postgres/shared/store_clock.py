@@ -7,8 +7,8 @@ from typing import cast
 
 from sqlalchemy import NullPool, text
 
-from service.adapters.postgres.shared.answering import answering
 from service.adapters.postgres.shared.connecting import CONNECTION, store_engine
+from service.adapters.postgres.shared.postgres_errors import answering
 from service.ports.clock import Clock
 
 

@@ -20,9 +20,9 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import SQLAlchemyError
 
 from service.adapters.postgres.shared.advisory_lock import lock_number
-from service.adapters.postgres.shared.answering import transaction
 from service.adapters.postgres.shared.connecting import DURABLE, store_engine
 from service.adapters.postgres.shared.pool_use import pool_use
+from service.adapters.postgres.shared.postgres_errors import transaction
 from service.adapters.postgres.shared.storable import storable
 from service.adapters.postgres.streams.stream_tables import StreamRow
 from service.errors.gateway_error import GatewayError

@@ -14,8 +14,8 @@ from service.pruning.rewrites.local_relations import RelationAssignment
 from service.pruning.rewrites.redundant_joins import RedundantJoin
 from service.query.filtering.applied_filter import AppliedFilter
 from service.query.filtering.detections import Detected
-from service.query.filtering.passes.changes import Pass
 from service.query.filtering.passes.references import ordinal_at
+from service.query.filtering.passes.text_changes import Pass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from service.model.filters.key_set import FilterForm
-from service.model.query.pruning import ScanRecord
+from service.model.query.scan_metrics import ScanRecord
 from service.model.tables.tables import TableFacts, TableSource
 from service.pruning.rewrites.local_relations import RelationAssignment
 from service.query.filtering.applied_filter import AppliedFilter

@@ -34,7 +34,7 @@ from pyiceberg.types import (
 
 from service.adapters.catalogs.iceberg_schemas import table_schema
 from service.adapters.data_files.plan.writer_state import WriterState
-from service.adapters.data_files.read_back.written_rows import ParquetWrittenRows
+from service.adapters.data_files.read_back.uncommitted_rows import ParquetWrittenRows
 from service.adapters.data_files.writer.write import write_data_files
 from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.errors.unavailable import StorageDown

@@ -13,7 +13,7 @@ from service.adapters.lineage.dataset_names import DatasetNames
 from service.adapters.lineage.emitter import WAITING_BYTES, EmitterBounds, LineageEmitter
 from service.adapters.lineage.lineage_journal import LineageJournal
 from service.adapters.lineage.lineage_tables import KnownTables
-from service.adapters.lineage.query_events import QueryEvents
+from service.adapters.lineage.query_run_events import QueryEvents
 from service.adapters.lineage.transports import NotDelivered, Transport
 from service.adapters.lineage.write_events import WriteEvents
 from service.model.query.lineage import ResultLineage

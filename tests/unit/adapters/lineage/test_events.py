@@ -16,7 +16,7 @@ from openlineage.client.event_v2 import RunEvent
 from service.adapters.lineage.dataset_names import DatasetNames
 from service.adapters.lineage.emitter import LARGEST_EVENT, as_json
 from service.adapters.lineage.lineage_tables import KnownTables
-from service.adapters.lineage.query_events import QueryEvents
+from service.adapters.lineage.query_run_events import QueryEvents
 from service.adapters.lineage.write_events import WriteEvents
 from service.model.ingest.ingest import IngestCommit, IngestRecord, WrittenTarget
 from service.model.ingest.writing import TableKey

@@ -15,8 +15,8 @@ from service.adapters.telemetry.metered_journal import MeteredJournal
 from service.adapters.telemetry.query_metrics import QueryMetrics
 from service.model.filters.key_set import FilterSource
 from service.model.operations.caller_classes import CallerClasses
-from service.model.query.pruning import Selection
 from service.model.query.query import QueryError, QueryRecord, QueryState
+from service.model.query.scan_metrics import Selection
 from service.model.query.verification import Verification
 from tests.fakes.journal import FakeJournal
 from tests.fakes.query_metrics import FakeQueryMetrics

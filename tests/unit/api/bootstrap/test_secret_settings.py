@@ -17,9 +17,9 @@ from opentelemetry.trace import StatusCode
 from typer.testing import CliRunner
 
 from api.bootstrap.logs import configure_logging
-from api.bootstrap.masking import MASK, masked, secrets_of, without_secrets
 from api.bootstrap.settings import LogFormat, LogLevel, Settings
 from api.bootstrap.settings_page import settings_page
+from api.bootstrap.shown_settings import MASK, masked, secrets_of, without_secrets
 from api.bootstrap.tracing import traced
 from api.bootstrap.tracing.exporting import SCOPE, ReportingExporter
 from api.cli.command_line import app

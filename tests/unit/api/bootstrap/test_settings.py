@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from api.bootstrap.masking import MASK, masked
 from api.bootstrap.settings import Settings
 from api.bootstrap.settings_loading import REMOVED, load_settings
+from api.bootstrap.shown_settings import MASK, masked
 from service.errors.gateway_error import CannotStart
 
 TOKEN = "a" * 64

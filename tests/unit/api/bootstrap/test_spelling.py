@@ -14,7 +14,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 import api.http.schemas
 from api.bootstrap.settings import Settings
-from api.bootstrap.settings.kinds import ParquetFolder
+from api.bootstrap.settings.value_types import ParquetFolder
 from api.bootstrap.spelling import Spelled, words_of
 from api.http.schemas.wire import StrictModel
 

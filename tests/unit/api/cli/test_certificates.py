@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from api.bootstrap.settings import Settings
-from api.cli.checks import Finding, State, tried
 from api.cli.doctor.certificates import certificates
+from api.cli.part_checks import Finding, State, tried
 from api.cli.wiring_checks import machine_checks
 from api.http.tls.certificate_files import CertificateFiles
 from tests.integration.tls import Authority

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from api.cli.checks import Check, Finding, Found, State, tried
+from api.cli.part_checks import Check, Finding, Found, State, tried
 from service.errors.gateway_error import CannotStart
 from service.errors.unavailable import MetricsStoreDown
 from tests.integration.running import run_sluice

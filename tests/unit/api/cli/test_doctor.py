@@ -15,10 +15,9 @@ import orjson
 import pytest
 from rich.console import Console
 
-from api.bootstrap.masking import MASK, secrets_of, without_secrets
 from api.bootstrap.parts.find_jars import engine_jars, unfetched
 from api.bootstrap.settings import Settings
-from api.cli.checks import Finding, State
+from api.bootstrap.shown_settings import MASK, secrets_of, without_secrets
 from api.cli.commands.doctor import examine
 from api.cli.doctor.address import address
 from api.cli.doctor.clock_skew import clock_skew
@@ -29,6 +28,7 @@ from api.cli.doctor.spark_log import last_faults
 from api.cli.doctor.store_findings import filter_cache, metrics_store
 from api.cli.doctor.trial_query import trial_query, trial_table_query
 from api.cli.doctor.versions import versions
+from api.cli.part_checks import Finding, State
 from api.cli.wiring_checks import machine_checks
 from api.cli.wiring_doctor import system_clock
 from api.cli.wiring_doctor_parts import DoctorParts

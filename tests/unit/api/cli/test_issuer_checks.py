@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from api.bootstrap.settings import Settings
-from api.cli.checks import Finding, State, tried
+from api.cli.part_checks import Finding, State, tried
 from api.cli.wiring_checks import issuer_checks
 from tests.fakes.oidc_issuer import AUDIENCE, DISCOVERY, KEYS, OidcIssuer, oidc_issuer
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from api.bootstrap.settings import Settings
-from api.cli.checks import Finding, State, tried
+from api.cli.part_checks import Finding, State, tried
 from api.cli.wiring_checks import lineage_checks
 from tests.unit.api.cli.test_doctor import nowhere_to_write
 

@@ -15,8 +15,8 @@ import pyarrow.flight as flight
 import pytest
 
 from api.bootstrap.settings import Settings
-from api.flight.listener import FlightListener
 from api.flight.metadata.table_columns import sql_name
+from api.flight.server_lifespan import FlightListener
 from api.flight.wire.messages import new, packed, unpacked
 from api.http.app import create_app
 from api.http.protocol_servers import ProtocolEdge

@@ -13,7 +13,7 @@ import pytest
 from api.hive_server.calls.protocol_numbers import V6, V10, OperationState
 from api.hive_server.calls.session_handles import SessionHandle, written_handle
 from api.hive_server.wire import structs
-from api.hive_server.wire.kinds import Struct
+from api.hive_server.wire.thrift_types import Struct
 from service.errors.query_errors import QueryTimedOut
 from service.errors.statement_errors import SqlSyntaxError
 from service.model.query.query import QueryState

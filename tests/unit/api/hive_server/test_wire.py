@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.hive_server.wire import structs
-from api.hive_server.wire.faults import MessageFault
-from api.hive_server.wire.kinds import (
+from api.hive_server.wire.message_writer import exception, reply
+from api.hive_server.wire.reading import Head, MessageType, Reader
+from api.hive_server.wire.scan import MessageBounds, check_message
+from api.hive_server.wire.thrift_types import (
     BINARY,
     BOOL,
     DOUBLE,
@@ -26,9 +28,7 @@ from api.hive_server.wire.kinds import (
     Shape,
     Struct,
 )
-from api.hive_server.wire.reading import Head, MessageType, Reader
-from api.hive_server.wire.scan import MessageBounds, check_message
-from api.hive_server.wire.writing import exception, reply
+from api.hive_server.wire.unreadable_message import MessageFault
 from tests.unit.api.hive_server.thrift_values import read_reply, written_call
 
 BOUNDS = MessageBounds(64 * 1024, 8)

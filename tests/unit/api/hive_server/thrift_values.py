@@ -10,7 +10,7 @@ from thrift.protocol.TBinaryProtocol import TBinaryProtocol
 from thrift.Thrift import TType
 from thrift.transport.TTransport import TMemoryBuffer
 
-from api.hive_server.wire.kinds import Kind, ListOf, MapOf, Scalar, Shape, Struct, kind_of
+from api.hive_server.wire.thrift_types import Kind, ListOf, MapOf, Scalar, Shape, Struct, kind_of
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from api.sql_protocols.audited_calls import AuditedCalls
 from api.sql_protocols.listing import Listing
 from api.sql_protocols.login import ProtocolCaller
 from api.sql_protocols.sessions import ProtocolSessions
-from api.sql_protocols.statements import Statements
-from service.audit.statements import without_text
+from api.sql_protocols.statement_runs import Statements
+from service.audit.audited_statements import without_text
 from service.model.authentication.principals import Principal, PrincipalKind
 from tests.fakes.clock import FakeClock
 from tests.fakes.gateway import FakeGateway

@@ -14,16 +14,16 @@ from api.bootstrap.settings import Settings
 from api.flight.calls.call_places import CallPlaces
 from api.flight.calls.callers import KnownCall
 from api.flight.calls.flight_calls import FlightCall, Head
-from api.flight.calls.metrics import FlightMetrics
+from api.flight.calls.flight_metrics import FlightMetrics
 from api.flight.calls.served import Served
 from api.flight.metadata.metadata_commands import Metadata
 from api.flight.wire.messages import new
-from api.hive_server.metadata.tables import columns_table
+from api.hive_server.metadata.metadata_tables import columns_table
 from api.sql_protocols.audited_calls import AuditedCalls
 from api.sql_protocols.listing import Listing, NamePatterns
 from api.sql_protocols.login import ProtocolCaller
-from api.sql_protocols.statements import StatementRequest, Statements
-from service.audit.statements import without_text
+from api.sql_protocols.statement_runs import StatementRequest, Statements
+from service.audit.audited_statements import without_text
 from service.errors.policy_errors import TableAccessDenied
 from service.errors.query_errors import QueryNotFound
 from service.errors.table_errors import TableNotFound

@@ -12,8 +12,8 @@ from sqlglot import tokenize
 from service.model.filters.filter_record import FilterRecord
 from service.model.filters.key_set import FilterForm, FilterSource
 from service.model.query.explanation import PlanNode, QueryPlans
-from service.model.query.pruning import ScanRecord
 from service.model.query.rewrites import RewriteKind, RewriteRecord
+from service.model.query.scan_metrics import ScanRecord
 from service.pruning.plans.plan_text import plan_text
 from service.pruning.sql_text.nesting import is_shallow
 from service.query.explaining.explain import plans_of

@@ -10,7 +10,7 @@ import pytest
 from service.model.filters.filter_record import Reason
 from service.model.query.query import QueryRequest, QueryState
 from service.model.query.statement_text import is_command, query_text
-from service.model.sessions.changes import PutSettings, UseSchema
+from service.model.sessions.session_changes import PutSettings, UseSchema
 from service.model.sessions.sessions import SessionUse, SessionValues, SessionView
 from service.query.execution.run_query import run_query
 from service.query.execution.unpruned_in_session import unpruned_in_session

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from service.model.query.pruning import Selection
+from service.model.query.scan_metrics import Selection
 from service.query.filtering.pruned_query import PrunedQuery
 from service.query.filtering.skipped_scans import skipped_scans
 from tests.fakes.engine import FakeEngine, engine_result

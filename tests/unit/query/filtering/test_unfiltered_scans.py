@@ -5,7 +5,7 @@ from dataclasses import replace
 from service.model.filters.dynamic_filter import Build, JoinType, Probe
 from service.model.filters.filter_record import FilterOutcome, FilterRecord, Reason
 from service.model.filters.key_set import FilterForm, FilterSource
-from service.model.query.pruning import PruningMetrics, ScanRecord, Selection
+from service.model.query.scan_metrics import PruningMetrics, ScanRecord, Selection
 from service.model.tables.tables import TableName
 from service.pruning.detection import FilterAssignment
 from service.query.filtering.pruned_query import PrunedQuery, filter_record

@@ -7,8 +7,8 @@ import json
 import pytest
 from pyspark.sql import types as t
 
-from service.model.query.pruning import Selection
 from service.model.query.results import Column
+from service.model.query.scan_metrics import Selection
 from spark_session.results.result_types import result_columns, sql_type
 from spark_session.results.scan_metrics import scan_records
 

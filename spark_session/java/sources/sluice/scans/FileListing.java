@@ -8,7 +8,7 @@ import java.util.List;
  */
 record FileListing(long partitions, long files, long bytes, String state, boolean isYoung) {
 
-    /** Returns the values as the JSON that spark_session/engine/session_tables.py reads has them. */
+    /** Returns the values as the JSON that spark_session/engine/session_catalog_tables.py reads has them. */
     List<Object> row() {
         return List.of(partitions, files, bytes, state, isYoung);
     }

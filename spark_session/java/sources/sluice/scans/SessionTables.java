@@ -55,7 +55,7 @@ public final class SessionTables {
     }
 
     /**
-     * Returns the JSON that spark_session/engine/session_tables.py reads, or "null" if there is no such table. The
+     * Returns the JSON that spark_session/engine/session_catalog_tables.py reads, or "null" if there is no such table. The
      * columns are current; files may be up to `keptMs` old. The values of their partitions are included if they are
      * listed now and there are at most `maxPartitions`.
      */

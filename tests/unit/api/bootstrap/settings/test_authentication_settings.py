@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from api.bootstrap.masking import masked_text
 from api.bootstrap.settings import Settings
+from api.bootstrap.shown_settings import masked_text
 from api.http.app import create_app
 from tests.fakes.gateway import FakeGateway
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from api.bootstrap.masking import MASK, secrets_of, without_secrets
 from api.bootstrap.settings import Settings
 from api.bootstrap.settings.store_urls import check_cache_url, check_postgres_url
+from api.bootstrap.shown_settings import MASK, secrets_of, without_secrets
 
 TWO = "postgresql://sluice:s3cret@a:5432,b:5433/sluice"
 

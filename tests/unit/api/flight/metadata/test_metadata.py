@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.flight as flight
 import pytest
 
-from api.flight.metadata import schemas
+from api.flight.metadata import answer_schemas
 from api.flight.metadata.sql_info import InfoBounds, infos, sql_info
 from api.flight.metadata.type_info import TYPES
 from api.flight.wire.messages import new, packed
@@ -45,10 +45,10 @@ def test_only_what_is_asked_and_known_is_told(client: flight.FlightClient) -> No
     assert told.column("value").to_pylist() == [256 * 1024, "Sluice", 0]
 
 
-@pytest.mark.parametrize("name", list(schemas.METADATA))
+@pytest.mark.parametrize("name", list(answer_schemas.METADATA))
 def test_every_command_answers_in_its_schema(client: flight.FlightClient, name: str) -> None:
     told = answer(client, name)
-    assert told.schema.equals(schemas.METADATA[name], check_metadata=True)
+    assert told.schema.equals(answer_schemas.METADATA[name], check_metadata=True)
     assert client.get_schema(flight.FlightDescriptor.for_command(packed(new(name)))).schema == told.schema
 
 

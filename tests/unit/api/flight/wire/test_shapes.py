@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from api.flight.metadata.table_columns import sql_name
-from api.flight.statements.parameters import parameters_of
+from api.flight.statements.bound_parameters import parameters_of
 from api.flight.statements.result_streams import arrow_zone, batches_of
 from api.flight.wire.arrow_types import TypeNotRead, arrow_type
 from api.flight.wire.without_zones import schema_without_zones, without_zones

@@ -14,7 +14,7 @@ import pytest
 
 from api.bootstrap.settings import Settings
 from api.http.app import create_app
-from api.http.auditing.actions import action_of
+from api.http.auditing.audited_actions import action_of
 from service.errors.query_errors import TooManyQueries
 from service.errors.statement_errors import StatementNotAllowed
 from service.errors.table_errors import TableChanged

@@ -8,10 +8,16 @@ from api.hive_server.calls.client import Client
 from api.hive_server.calls.context import CallContext
 from api.hive_server.calls.methods import METHODS
 from api.hive_server.calls.statuses import failed
-from api.hive_server.wire.faults import MessageFault
-from api.hive_server.wire.kinds import Field, Struct
+from api.hive_server.wire.message_writer import (
+    INTERNAL_ERROR,
+    PROTOCOL_ERROR,
+    UNKNOWN_METHOD,
+    exception,
+    reply,
+)
 from api.hive_server.wire.reading import Head, MessageType, Reader
-from api.hive_server.wire.writing import INTERNAL_ERROR, PROTOCOL_ERROR, UNKNOWN_METHOD, exception, reply
+from api.hive_server.wire.thrift_types import Field, Struct
+from api.hive_server.wire.unreadable_message import MessageFault
 from api.http.problems.http_errors import InvalidRequest
 from api.sql_protocols.failures import failure_of
 

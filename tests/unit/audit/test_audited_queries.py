@@ -6,8 +6,8 @@ from uuid import uuid4
 from structlog.testing import capture_logs
 
 from service import audited
-from service.audit.query_events import AuditedJournal, LostQueries, query_event
-from service.audit.statements import MAX_CHARACTERS, without_text
+from service.audit.audited_queries import AuditedJournal, LostQueries, query_event
+from service.audit.audited_statements import MAX_CHARACTERS, without_text
 from service.audited import AuditedRequest
 from service.model.audit.bounded_names import MAX_COLUMNS, MAX_TABLES, with_names
 from service.model.audit.events import Action, Details, Outcome

@@ -14,7 +14,7 @@ from api.sql_protocols.audited_calls import AuditedCalls
 from api.sql_protocols.comment_tags import comment_tags
 from api.sql_protocols.login import ProtocolCaller
 from api.sql_protocols.running_statement import POLL_S, RunningStatement
-from service.audit.statements import ShownStatement, statement_details
+from service.audit.audited_statements import ShownStatement, statement_details
 from service.audited import note
 from service.errors.gateway_error import GatewayError
 from service.errors.query_errors import QueryCanceled, QueryTimedOut

@@ -16,15 +16,15 @@ from api.flight.calls.call_places import CallPlaces
 from api.flight.calls.callers import Callers
 from api.flight.calls.expiring import ExpiryBounds
 from api.flight.calls.flight_calls import CallFactory
-from api.flight.calls.metrics import FlightMetrics
+from api.flight.calls.flight_metrics import FlightMetrics
 from api.flight.flight_server import Address, FlightSqlServer, Handlers
 from api.flight.metadata.metadata_commands import Metadata
 from api.flight.metadata.sql_info import InfoBounds, infos
-from api.flight.statements.actions import Actions
+from api.flight.statements.client_actions import Actions
 from api.flight.statements.client_sessions import ClientSessions
+from api.flight.statements.flight_queries import Queries
 from api.flight.statements.prepared import PreparedStatements
 from api.flight.statements.puts import Puts
-from api.flight.statements.queries import Queries
 from api.http.protocol_servers import ProtocolEdge
 from api.sql_protocols.shared_parts import shared_parts
 from service.errors.gateway_error import CannotStart

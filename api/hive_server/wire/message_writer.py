@@ -6,7 +6,9 @@ import struct
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from api.hive_server.wire.kinds import (
+from api.hive_server.wire.reading import Head, MessageType
+from api.hive_server.wire.scan import VERSION
+from api.hive_server.wire.thrift_types import (
     I32,
     TEXT,
     Field,
@@ -19,8 +21,6 @@ from api.hive_server.wire.kinds import (
     Written,
     kind_of,
 )
-from api.hive_server.wire.reading import Head, MessageType
-from api.hive_server.wire.scan import VERSION
 
 _CODES = {Kind.BOOL: ">?", Kind.BYTE: ">b", Kind.DOUBLE: ">d", Kind.I16: ">h", Kind.I32: ">i", Kind.I64: ">q"}
 _EXCEPTION = Struct({1: Field("message", TEXT), 2: Field("type", I32)})

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from api.bootstrap.masking import MASK, masked, masked_text
 from api.bootstrap.settings import Settings
+from api.bootstrap.shown_settings import MASK, masked, masked_text
 
 
 @pytest.mark.parametrize(

@@ -30,8 +30,8 @@ from service.adapters.lineage.job_names import query_job
 from service.adapters.lineage.lineage_tables import KnownTable, KnownTables, Read
 from service.model.filters.filter_record import FilterRecord
 from service.model.query.lineage import Influence, ResultLineage, Source
-from service.model.query.pruning import ScanRecord
 from service.model.query.query import QueryRecord, QueryState
+from service.model.query.scan_metrics import ScanRecord
 from service.model.tables.tables import TableName
 
 CALLER = "caller"

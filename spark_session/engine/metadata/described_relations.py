@@ -21,6 +21,7 @@ from spark_session.engine.metadata.masking import (
     shown_properties,
     shown_statistics,
 )
+from spark_session.engine.metadata.metadata_rows import Answer, answer_with, rows_of
 from spark_session.engine.metadata.partition_text import partition_text
 from spark_session.engine.metadata.rights import (
     require_partitions,
@@ -30,7 +31,6 @@ from spark_session.engine.metadata.rights import (
     shows_text,
     shows_values,
 )
-from spark_session.engine.metadata.rows import Answer, answer_with, rows_of
 from spark_session.session.commands import Command
 from spark_session.session.warm_session import WarmSession
 from spark_session.table_sql_name import quoted

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from api.bootstrap.settings import Settings
-from api.sql_protocols.statements import StatementRequest
+from api.sql_protocols.statement_runs import StatementRequest
 from service.errors.query_errors import QueryNotFound, ResultTooLarge
 from service.errors.session_errors import SessionNotFound
 from service.errors.statement_errors import SqlSyntaxError

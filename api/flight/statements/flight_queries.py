@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.flight as flight
 
 from api.flight.calls.expiring import Expiring, ExpiryBounds
-from api.flight.calls.metrics import FlightMetrics
+from api.flight.calls.flight_metrics import FlightMetrics
 from api.flight.calls.served import Served
 from api.flight.statements.client_sessions import ClientSessions
 from api.flight.statements.result_streams import arrow_zone, batches_of, told_schema
@@ -20,7 +20,7 @@ from api.flight.wire.failures import StatementFailed, shielded_stream
 from api.flight.wire.flight_errors import FlightBusy, FlightHandleUnknown, FlightNotSupported
 from api.flight.wire.messages import new, packed
 from api.sql_protocols.running_statement import RunningStatement
-from api.sql_protocols.statements import StatementRequest, Statements
+from api.sql_protocols.statement_runs import StatementRequest, Statements
 from service.errors.query_errors import QueryCanceled
 from service.gateway import Gateway
 from service.model.query.query import Parameter, Parameters

@@ -8,13 +8,13 @@ from pyspark.sql import SparkSession
 
 from service.model.policies.decisions import Access, SchemaSight
 from spark_session.engine.metadata.masking import REDACTED, Row
+from spark_session.engine.metadata.metadata_rows import rows_of
 from spark_session.engine.metadata.rights import (
     is_shown,
     no_schema,
     require_catalog,
     shown_tables,
 )
-from spark_session.engine.metadata.rows import rows_of
 from spark_session.session.commands import Command
 from spark_session.session.warm_session import WarmSession
 from spark_session.table_sql_name import quoted

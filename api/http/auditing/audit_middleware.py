@@ -11,8 +11,8 @@ import structlog
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.bootstrap.masking import without_credentials
-from api.http.auditing.actions import action_of
+from api.bootstrap.shown_settings import without_credentials
+from api.http.auditing.audited_actions import action_of
 from api.http.gateway_access import GatewayAccess
 from api.http.middleware.callers import OPEN_PATHS
 from api.http.middleware.request_log import PROBES

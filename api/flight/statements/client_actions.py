@@ -10,8 +10,8 @@ import pyarrow.flight as flight
 
 from api.flight.calls.served import Served
 from api.flight.statements.client_sessions import ClientSessions
+from api.flight.statements.flight_queries import Queries
 from api.flight.statements.prepared import Prepared, PreparedStatements
-from api.flight.statements.queries import Queries
 from api.flight.wire.flight_errors import FlightMessageInvalid, FlightNotSupported
 from api.flight.wire.messages import ONE_OF, new, packed, parsed, unpacked
 

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from api.bootstrap.settings import Settings
 from api.bootstrap.settings.recording.tracing import headers_of
-from service.audit.statements import ShownStatement, without_text
+from service.audit.audited_statements import ShownStatement, without_text
 
 MASK = "**********"
 

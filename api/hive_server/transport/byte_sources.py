@@ -6,8 +6,8 @@ import asyncio
 import struct
 from typing import Protocol
 
-from api.hive_server.wire.faults import MessageFault
 from api.hive_server.wire.scan import MessageBounds, scan_message
+from api.hive_server.wire.unreadable_message import MessageFault
 
 _FRAME = struct.Struct(">i")
 

@@ -9,8 +9,8 @@ from uuid import UUID, uuid4
 import structlog
 
 from service.audit.applied_policies import applied_policies
+from service.audit.audited_statements import ShownStatement, statement_details
 from service.audit.outcomes import outcome_of
-from service.audit.statements import ShownStatement, statement_details
 from service.errors.unavailable import MetricsStoreDown
 from service.model.audit.bounded_names import with_names, with_policies
 from service.model.audit.events import Action, AuditEvent, Details, Origin, Outcome

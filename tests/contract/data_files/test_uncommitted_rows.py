@@ -12,7 +12,7 @@ from pyiceberg.types import LongType, NestedField, StringType
 
 from service.adapters.catalogs.iceberg_schemas import table_schema
 from service.adapters.data_files.plan.writer_state import WriterState
-from service.adapters.data_files.read_back.written_rows import ParquetWrittenRows
+from service.adapters.data_files.read_back.uncommitted_rows import ParquetWrittenRows
 from service.errors.ingest_errors import CommittableUnreadable, WrittenFileMissing
 from service.model.ingest.writing import WritableTable, WriteResult, WriteTarget
 from service.ports.tables.data_files import WrittenRows
