@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from service.model.authentication.principals import Principal
 from service.model.policies.actions import Action
 from service.model.policies.decisions import Access, Allowed, Decision, Definer, SchemaSight
 from service.model.tables.restrictions import Restriction
@@ -44,11 +45,12 @@ class Notes:
 class DecidedAccess:
     """Implements `Access`: decides as `access` does, and notes what that allows.
 
-    `renewed` returns what the same principal may do by the policies of the moment; it raises PoliciesDown.
+    `renewed` returns what the principal may do by the policies of the moment; it raises PoliciesDown.
     """
 
     access: Access
     renewed: Callable[[], Access]
+    principal: Principal
     notes: Notes = field(default_factory=Notes, compare=False)
 
     def is_as_before(self) -> bool:
@@ -84,7 +86,7 @@ class DecidedAccess:
         noted = self.notes.below.get(key) or (found.definition, Notes())
         if not self.notes.is_full:
             self.notes.below[key] = noted
-        return replace(found, access=DecidedAccess(found.access, self.renewed, noted[1]))
+        return replace(found, access=DecidedAccess(found.access, self.renewed, self.principal, noted[1]))
 
     def sight_of(self, catalog: str, schema: str) -> SchemaSight:
         """See `Access`."""

@@ -86,7 +86,7 @@ class LivePolicies:
 
     def access_of(self, principal: Principal) -> Access:
         """See `Policies`: its decisions are of one version, counted, and noted."""
-        return DecidedAccess(self._access(principal), partial(self._access, principal))
+        return DecidedAccess(self._access(principal), partial(self._access, principal), principal)
 
     def _access(self, principal: Principal) -> CountedAccess:
         if principal.kind is PrincipalKind.ANONYMOUS:

@@ -330,6 +330,21 @@ def test_rows_are_shared_only_for_the_key_that_they_were_kept_for(
     assert not there.share(query_id, uuid4(), "a key")
 
 
+def test_rights_are_read_at_any_replica_until_the_result_is_gone(
+    replica: Callable[..., FolderResultStore],
+) -> None:
+    here, there = replica(), replica()
+    query_id, other = kept(here), kept(here)
+    assert here.note_rights(query_id, "some é rights")
+    assert [store.rights(query_id) for store in (here, there)] == ["some é rights"] * 2
+    # Each query has its own rights, also if it has the rows of another one.
+    assert there.share(query_id, other)
+    assert there.rights(other) is None
+    assert not here.note_rights(uuid4(), "of no result")
+    here.drop(query_id)
+    assert there.rights(query_id) is None
+
+
 def test_a_folder_of_one_process_needs_no_keys(tmp_path: Path, clock: FakeClock) -> None:
     store = FolderResultStore(tmp_path / "own", clock, ResultBounds(time_to_live=TTL))
     query_id, other = kept(store), uuid4()

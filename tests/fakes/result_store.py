@@ -31,6 +31,7 @@ class FakeResultStore:
         self._results: dict[UUID, tuple[int, pa.Table]] = {}
         self._manifests: dict[int, Manifest] = {}
         self._keys: dict[UUID, str] = {}
+        self._rights: dict[UUID, str] = {}
 
     def put(
         self, query_id: UUID, rows: pa.Table, columns: tuple[Column, ...], is_truncated: bool
@@ -76,6 +77,13 @@ class FakeResultStore:
         self._keys[query_id] = key
         return True
 
+    def note_rights(self, query_id: UUID, rights: str) -> bool:
+        self._rights[query_id] = rights
+        return True
+
+    def rights(self, query_id: UUID) -> str | None:
+        return self._rights.get(query_id)
+
     def share(self, query_id: UUID, other: UUID, key: str | None = None) -> bool:
         with self._lock:
             self.sweep()
@@ -89,6 +97,7 @@ class FakeResultStore:
     def drop(self, query_id: UUID) -> None:
         with self._lock:
             self._results.pop(query_id, None)
+            self._rights.pop(query_id, None)
 
     def sweep(self) -> None:
         now = self._clock.elapsed_ms()

@@ -24,8 +24,9 @@ from service.errors.query_errors import (
 from service.errors.table_errors import TableNotFound
 from service.errors.unavailable import EngineLost, MetricsStoreDown, ShuttingDown
 from service.gateway import ENDING_S, Gateway, GatewayBounds
+from service.model.authentication.principals import Principal
 from service.model.operations.health import PartHealth, PartState
-from service.model.policies.decisions import FULL_ACCESS
+from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.query.history import QueryListing
 from service.model.query.query import QueryRecord, QueryRequest, QueryState
 from service.model.tables.tables import TableName
@@ -87,7 +88,7 @@ class House:
         replicas: FakeReplicas | None = None,
         presence: PresenceBounds = UNHURRIED,
         *,
-        has_policies: bool = False,
+        access_of: Callable[[Principal], Access] | None = None,
     ) -> None:
         self.engine = engine
         self.clock = clock or FakeClock()
@@ -106,7 +107,7 @@ class House:
             pruner=pruner(self.catalogs, engine, self.filter_cache, self.clock),
             max_sql_bytes=1000,
             engine_retries=1,
-            has_policies=has_policies,
+            access_of=access_of,
         )
         ttl_ms = RESULT_TTL // timedelta(milliseconds=1)
         self.metrics = FakeQueryMetrics()

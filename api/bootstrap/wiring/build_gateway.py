@@ -35,6 +35,7 @@ from service.ingest.streaming.creator_policies import CreatorPolicies, CreatorRi
 from service.ingest.streaming.stream_service import StreamService
 from service.maintenance.maintenance_service import MaintenanceService
 from service.model.operations.caller_classes import CallerClasses
+from service.policies.live_policies import LivePolicies
 from service.ports.clock import Clock
 from service.ports.stores.policy_store import NoPolicies
 from service.ports.telemetry.lineage import Lineage, NoLineage
@@ -85,9 +86,9 @@ def _gateway(settings: Settings, components: Components, read_stream: ReadStream
     lineage = _lineage(settings, components, clock, metrics)
     audit = build_audit(settings, components, clock, metrics)
     sessions = build_sessions(settings, components)
-    queries = _queries(settings, components, clock, metrics, lineage, audit, sessions)
-    ingests = _ingests(settings, components, clock, metrics, lineage, audit)
     policy_service = build_policies(settings, components, metrics)
+    queries = _queries(settings, components, clock, metrics, lineage, audit, sessions, policy_service.live)
+    ingests = _ingests(settings, components, clock, metrics, lineage, audit)
     api_keys = build_api_keys(components) if settings.api_keys else None
     policies = CreatorPolicies(
         policy_service.live or NoPolicies(), current_principals(settings, api_keys, clock).now
@@ -191,6 +192,7 @@ def _queries(
     lineage: Lineage,
     audit: Audit,
     sessions: SessionService,
+    policies: LivePolicies | None,
 ) -> QueryService:
     bounds = QueryBounds(
         workers=settings.query_workers,
@@ -204,7 +206,7 @@ def _queries(
     )
     metrics.admission.know(rules.groups)
     ports = replace(
-        build_query_ports(settings, components, clock, metrics, lineage, audit),
+        build_query_ports(settings, components, clock, metrics, lineage, audit, policies),
         sessions=sessions,
         own_settings=own_settings(settings),
         writes=build_sql_writes(settings, components, clock),

@@ -7,7 +7,6 @@ from datetime import timedelta
 from api.bootstrap.parts.components import Components
 from api.bootstrap.parts.shared_clocks import deletion_clock
 from api.bootstrap.settings import Settings
-from api.bootstrap.settings.callers.authorization import Authorization
 from api.bootstrap.shown_settings import shown_statement
 from api.bootstrap.wiring.build_pruner import build_pruner
 from api.bootstrap.wiring.build_refresh import build_refresh
@@ -21,6 +20,7 @@ from service.adapters.telemetry.query_metrics import QueryMetrics
 from service.adapters.telemetry.record_collector import RecordCollector
 from service.audit.audit import Audit
 from service.audit.audited_queries import AuditedJournal
+from service.policies.live_policies import LivePolicies
 from service.ports.clock import Clock
 from service.ports.telemetry.lineage import Lineage
 from service.query.execution.run_query import QueryPorts
@@ -34,6 +34,7 @@ def build_query_ports(
     metrics: QueryMetrics,
     lineage: Lineage,
     audit: Audit,
+    policies: LivePolicies | None,
 ) -> QueryPorts:
     """Returns the parts that the run of a query needs."""
     results = build_results(settings, components, clock)
@@ -56,6 +57,7 @@ def build_query_ports(
         LineageJournal(MeteredJournal(journal, metrics), lineage), audit.trail, shown_statement(settings)
     )
     pruner = build_pruner(settings, components, clock, calls)
+    access_of = None if policies is None else policies.access_of
     return QueryPorts(
         engine=components.engine,
         describer=components.engine,
@@ -74,7 +76,7 @@ def build_query_ports(
         running=components.engine,
         admission_metrics=metrics.admission,
         cpu_times=components.engine if components.spark_settings.counts_cpu else None,
-        reuse=build_reuse(settings, components, results, audited, clock, lineage, metrics),
+        reuse=build_reuse(settings, components, results, audited, clock, lineage, metrics, access_of),
         refresh=build_refresh(settings, components, pruner, calls, clock, lineage, metrics),
-        has_policies=settings.authorization is Authorization.POLICIES,
+        access_of=access_of,
     )

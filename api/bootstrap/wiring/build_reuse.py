@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
@@ -18,6 +19,8 @@ from service.adapters.reuse.run_leases import RedisRunLeases
 from service.adapters.reuse.shared_index import RedisResultIndex, SharedIndexBounds
 from service.adapters.telemetry.query_metrics import QueryMetrics
 from service.adapters.telemetry.reuse_collector import ReuseCollector
+from service.model.authentication.principals import Principal
+from service.model.policies.decisions import Access
 from service.model.query.reuse import ReuseChoice
 from service.ports.clock import Clock
 from service.ports.stores.query_store import Journal
@@ -39,6 +42,7 @@ def build_reuse(
     clock: Clock,
     lineage: Lineage,
     metrics: QueryMetrics,
+    access_of: Callable[[Principal], Access] | None,
 ) -> Reuse:
     """Returns the reuse of results, or none if the operator does not want it."""
     if settings.reuse_results is ReuseResults.NEVER:
@@ -57,6 +61,7 @@ def build_reuse(
         clock=clock,
         lineage=lineage,
         leases=NoRunLeases() if shared is None else shared.leases,
+        access_of=access_of,
     )
     is_always = settings.reuse_results is ReuseResults.ALWAYS
     bounds = ReuseBounds(

@@ -15,7 +15,6 @@ import pyarrow as pa
 
 from service.adapters.disk.scratch_directory import ScratchDirectory
 from service.adapters.results.arrow_stream import ArrowStream
-from service.adapters.results.key_file import check_key, write_key
 from service.adapters.results.known_manifests import KnownManifests
 from service.adapters.results.leftovers import delete_leftovers
 from service.adapters.results.manifest_file import NAME, milliseconds, write_manifest
@@ -27,6 +26,7 @@ from service.adapters.results.message_files import (
     with_files,
     write_rows,
 )
+from service.adapters.results.notes import KEY, RIGHTS, read_note, write_note
 from service.adapters.results.result_room import ResultRoom
 from service.adapters.results.store_bounds import ResultBounds
 from service.adapters.results.stored_result import StoredResult
@@ -151,7 +151,15 @@ class FolderResultStore:
 
     def keep_for(self, query_id: UUID, key: str) -> bool:
         """See `ResultStore`. In a folder of this process nothing is noted: nobody else shares its results."""
-        return self._scratch is not None or write_key(self._folder(query_id), key)
+        return self._scratch is not None or write_note(self._folder(query_id), KEY, key)
+
+    def note_rights(self, query_id: UUID, rights: str) -> bool:
+        """See `ResultStore`. In a folder of this process nothing is noted: nobody else serves its results."""
+        return self._scratch is not None or write_note(self._folder(query_id), RIGHTS, rights)
+
+    def rights(self, query_id: UUID) -> str | None:
+        """See `ResultStore`."""
+        return None if self._scratch is not None else read_note(self._folder(query_id), RIGHTS)
 
     def share(self, query_id: UUID, other: UUID, key: str | None = None) -> bool:
         """See `ResultStore`."""
@@ -159,7 +167,7 @@ class FolderResultStore:
         try:
             stored = self._stored(query_id)
             if key is not None and self._scratch is None:
-                check_key(stored.folder, key)
+                _check_key(stored.folder, key)
             self.drop(other)
             folder.mkdir()
             for part in stored.rows.parts:
@@ -262,3 +270,13 @@ class FolderResultStore:
 
     def _folder(self, query_id: UUID) -> Path:
         return self._root / str(query_id)
+
+
+def _check_key(folder: Path, key: str) -> None:
+    """Checks that the rows in this folder were kept for this key.
+
+    Raises:
+        ResultExpired: they were kept for another one, or for none.
+    """
+    if read_note(folder, KEY) != key:
+        raise ResultExpired

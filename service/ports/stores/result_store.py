@@ -33,6 +33,12 @@ class ResultStore(Protocol):
     def keep_for(self, query_id: UUID, key: str) -> bool:
         """Notes the key beside the rows; returns whether that was possible."""
 
+    def note_rights(self, query_id: UUID, rights: str) -> bool:
+        """Notes beside the rows what policies allowed the query; returns whether that was possible."""
+
+    def rights(self, query_id: UUID) -> str | None:
+        """Returns what was noted, at whichever replica; None if nothing was, or it cannot be read."""
+
     def share(self, query_id: UUID, other: UUID, key: str | None = None) -> bool:
         """Makes a result that of another query too, and returns whether it is still there.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import structlog
@@ -13,8 +13,10 @@ from service.errors.query_errors import NotAdmitted, QueryCanceled, QueryEnded
 from service.errors.session_errors import SessionRequired
 from service.errors.statement_errors import SqlWritesOff, StatementNotAllowed
 from service.errors.table_errors import TableNotFound
+from service.model.authentication.principals import Principal
 from service.model.filters.filter_record import Reason
 from service.model.policies.actions import Action
+from service.model.policies.decisions import Access
 from service.model.query.lineage import ResultLineage
 from service.model.query.progress import Phase
 from service.model.query.query import EngineRun
@@ -46,6 +48,7 @@ from service.query.filtering.in_process import InProcess
 from service.query.filtering.prune import Pruner
 from service.query.filtering.pruned_query import PrunedQuery
 from service.query.registry.query_handle import QueryHandle, engine_run
+from service.query.registry.readable_results import ReadableResults
 from service.query.registry.recorded import record
 from service.query.registry.run_outcome import RunOutcome
 from service.query.reuse.reuse_steps import NoReuse, Reuse, Ticket
@@ -88,8 +91,13 @@ class QueryPorts:
     """None: this gateway describes no queries."""
     writes: SqlWrites | None = None
     """None: SQL may not write here."""
-    has_policies: bool = False
-    """Whether policies decide. Only the gateway that has a query knows what they allowed it."""
+    access_of: Callable[[Principal], Access] | None = None
+    """Returns the rights of a principal by the policies of now; None: there are no policies."""
+
+    @property
+    def readable(self) -> ReadableResults:
+        """Which results may still be read."""
+        return ReadableResults(self.results, self.access_of)
 
 
 def run_query(query: QueryHandle, ports: QueryPorts, admit: Admit = admit_at_once) -> None:
@@ -115,6 +123,7 @@ def run_query(query: QueryHandle, ports: QueryPorts, admit: Admit = admit_at_onc
         query.progress.enter(Phase.WRITING)
         with step("sluice.query.store"):
             manifest = store(result, query, ports)
+            ports.readable.note(query)
         if ticket is not None:
             ports.reuse.keep(ticket, query, result, manifest)
     except NotAdmitted:

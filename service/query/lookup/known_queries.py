@@ -68,6 +68,7 @@ class KnownQueries:
 
         Raises:
             QueryNotFound: this caller has no such query.
+            PoliciesDown: it has a result, and nobody knows whether its caller may still read it.
             MetricsStoreDown: its record cannot be read now.
         """
         found = self._awaited.found(
@@ -75,7 +76,7 @@ class KnownQueries:
         )
         if found is None or found.record.caller != caller:
             raise QueryNotFound
-        return found
+        return self._with_result(found)
 
     def caller_of(self, query_id: UUID) -> str:
         """Returns whose query this is.
@@ -109,6 +110,13 @@ class KnownQueries:
             raise QueryNotFound("No query of yours was sent under this requestId, or it has not arrived yet.")
         return record.query_id
 
+    def _with_result(self, found: QueryStatus) -> QueryStatus:
+        """Adds the shape of the result, if it can be read here and policies still let its caller read it."""
+        query_id = found.record.query_id
+        if found.record.state is not QueryState.SUCCEEDED or not self._ports.readable.may_read(query_id):
+            return found
+        return replace(found, manifest=self._ports.results.manifest(query_id))
+
     def _known(self, query_id: UUID) -> QueryStatus | None:
         found = self._recorded(query_id) or self._open_elsewhere(query_id)
         # It may have ended between the two.
@@ -121,10 +129,7 @@ class KnownQueries:
         writes = self._ports.writes
         if writes is not None and found.write is None and may_write(found.sql):
             found = replace(found, write=writes.of_query(query_id))
-        elapsed_ms = found.queued_ms + found.planning_ms + found.running_ms
-        # Policies may have changed since: only with the query itself can they be asked again.
-        is_shown = found.state is QueryState.SUCCEEDED and not self._ports.has_policies
-        return QueryStatus(found, elapsed_ms, self._ports.results.manifest(query_id) if is_shown else None)
+        return QueryStatus(found, found.queued_ms + found.planning_ms + found.running_ms)
 
     def _open_elsewhere(self, query_id: UUID) -> QueryStatus | None:
         found = self._others.find(query_id)

@@ -46,6 +46,7 @@ class ReuseAnswers:
         self._equal.keep(query.query_id, KeptResult(key, kept))
         now_ms = self._ports.clock.elapsed_ms()
         is_begun = query.start(now_ms)
+        self._ports.readable.note(query)
         reused = Reused(kept.query_id, age_ms(kept, self._ports.clock.now()))
         if not is_begun or not query.succeed_reused(reused, kept, now_ms):
             # Its caller has canceled it, or its time is over.

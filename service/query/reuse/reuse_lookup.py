@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
 
 import structlog
 
 from service.errors.gateway_error import GatewayError
+from service.model.authentication.principals import Principal
+from service.model.policies.decisions import Access
 from service.model.query.query import QueryRequest
 from service.model.query.reuse import Reusability, ReusableResult, ReuseChoice, ReuseOutcome
 from service.model.query.statement_text import is_command, query_text
@@ -19,6 +22,7 @@ from service.ports.stores.reusable_results import FactReader, NoRunLeases, Resul
 from service.ports.tables.catalogs import Catalogs
 from service.ports.telemetry.lineage import Lineage, NoLineage
 from service.query.registry.query_handle import QueryHandle
+from service.query.registry.readable_results import ReadableResults
 from service.query.reuse.kept_results import outcome_of
 from service.query.reuse.known_texts import KnownTexts
 from service.query.reuse.live_states import LiveStates
@@ -61,6 +65,13 @@ class ReusePorts:
     clock: Clock
     lineage: Lineage = field(default_factory=NoLineage)
     leases: RunLeases = field(default_factory=NoRunLeases)
+    access_of: Callable[[Principal], Access] | None = None
+    """Returns the rights of a principal by the policies of now; None: there are no policies."""
+
+    @property
+    def readable(self) -> ReadableResults:
+        """Which results may still be read."""
+        return ReadableResults(self.results, self.access_of)
 
 
 class ReuseLookup:

@@ -39,10 +39,11 @@ class Policed:
     def __init__(self, *, has_policies: bool = True) -> None:
         self.clock = FakeClock()
         self.engine = DecidingEngine()
-        self.house = House(self.engine, self.clock, has_policies=has_policies)
-        self.queries = self.house.gateway.queries
         self.store = FakePolicyStore(policies=PolicySet(1, (SELECT,)))
         self.live = LivePolicies(self.store, self.clock)
+        access_of = self.live.access_of if has_policies else None
+        self.house = House(self.engine, self.clock, access_of=access_of)
+        self.queries = self.house.gateway.queries
         self.live.refresh()
 
     def submit(self) -> UUID:
@@ -115,12 +116,37 @@ def test_a_result_waits_while_the_policies_are_not_known(policed: Policed) -> No
 
 
 @pytest.mark.parametrize("has_policies", [True, False])
-def test_without_the_query_itself_nobody_knows_what_policies_allowed(has_policies: bool) -> None:
+def test_a_replica_without_the_query_serves_its_result(has_policies: bool) -> None:
     policed = Policed(has_policies=has_policies)
     query_id = policed.ended()
     policed.queries.registry.forget(query_id)
-    assert (policed.queries.status(query_id, "ann").manifest is None) == has_policies
-    if has_policies:
-        with pytest.raises(ResultExpired):
-            policed.queries.results.chunk(query_id, 0, "ann")
+    assert policed.queries.status(query_id, "ann").manifest is not None
+    assert policed.queries.results.chunk(query_id, 0, "ann").rows.num_rows
     policed.house.gateway.close()
+
+
+@pytest.mark.parametrize("change", ["no grant", "a row filter", "no note", "another text"])
+def test_a_replica_without_the_query_asks_the_policies(policed: Policed, change: str) -> None:
+    query_id = policed.ended()
+    policed.queries.registry.forget(query_id)
+    if change == "no grant":
+        policed.change()
+    elif change == "a row filter":
+        policed.change(SELECT, filters=(RowFilter("analyst", SELECT.pattern, "id = 1"),))
+    elif change == "no note":
+        del policed.house.results._rights[query_id]
+    else:
+        policed.house.results.note_rights(query_id, "{}")
+    assert policed.queries.status(query_id, "ann").manifest is None
+    with pytest.raises(ResultExpired):
+        policed.queries.results.chunk(query_id, 0, "ann")
+
+
+def test_a_replica_without_the_query_waits_while_the_policies_are_not_known(policed: Policed) -> None:
+    query_id = policed.ended()
+    policed.queries.registry.forget(query_id)
+    policed.clock.advance(timedelta(minutes=6))
+    with pytest.raises(PoliciesDown):
+        policed.queries.results.chunk(query_id, 0, "ann")
+    policed.live.refresh()
+    assert policed.queries.results.chunk(query_id, 0, "ann").rows.num_rows
