@@ -54,6 +54,7 @@ def gateway(data_dir: Path) -> Iterator[Gateway]:
         spark_conf=QUICK,
         refresh_results=True,
         refresh_min_table_bytes=0,
+        refresh_floating_point=True,
         dynamic_filtering_min_table_bytes=0,
         dynamic_filtering_collect_timeout_s=60,
         catalog_facts_timeout_s=60,

@@ -23,6 +23,7 @@ DIMENSION_KEYS = (("label", "label"), ("d.year", "d.year"), ("coalesce(d.label, 
 VALUES = (
     "small", "big", "price", "amount", "long_amount", "wide", "price * 2", "amount + price", "big - small",
     "CAST(price AS DECIMAL(12,4))", "CASE WHEN is_paid THEN price END", "f.id", "-small",
+    "weight", "weight * 2", "CAST(weight AS FLOAT)",
 )  # fmt: skip
 EXTREMES = (*VALUES, "name", "day", "at", "at_utc", "is_paid", "upper(name)")
 CONDITIONS = (
@@ -31,8 +32,8 @@ CONDITIONS = (
 )  # fmt: skip
 HAVING = ("count(*) > 1", "sum(small) > 0", "max(k) IS NOT NULL", "count(*) < 9")
 NOT_REFRESHED = (
-    "sum(weight)", "count(DISTINCT name)", "first(k)", "stddev(small)", "approx_count_distinct(id)",
-    "max(weight)", "collect_set(k)", "percentile(small, 0.5)", "avg(weight)",
+    "stddev(weight)", "count(DISTINCT name)", "first(k)", "stddev(small)", "approx_count_distinct(id)",
+    "collect_set(k)", "percentile(small, 0.5)", "count(DISTINCT weight)",
 )  # fmt: skip
 
 

@@ -116,7 +116,6 @@ def test_a_caller_may_decline(asker: Asker, fact: Table) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("SELECT sum(weight) FROM {}", "FLOATING_POINT"),
         ("SELECT weight, count(*) FROM {} GROUP BY weight", "FLOATING_POINT"),
         ("SELECT approx_count_distinct(id) FROM {}", "AGGREGATE"),
         ("SELECT k, collect_set(k) FROM {} GROUP BY k", "AGGREGATE"),

@@ -53,7 +53,9 @@ def build_refresh(
     names = components.catalog_names
     refresher = Refresher(
         RefreshParts(
-            plans=RefreshPlans(components.engine, calls, names),
+            plans=RefreshPlans(
+                components.engine, calls, names, merges_floats=settings.refresh_floating_point
+            ),
             states=KeptStates(
                 clock,
                 settings.refresh_max_states,

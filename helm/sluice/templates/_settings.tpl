@@ -171,6 +171,7 @@
 {{- include "sluice.setting" (dict "root" . "name" "reuse_shared_entry_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "reuse_shared_max_wait_s" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "refresh_results" "kind" "json") }}
+{{- include "sluice.setting" (dict "root" . "name" "refresh_floating_point" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "refresh_min_table_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "refresh_max_state_rows" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "refresh_max_state_bytes" "kind" "integer") }}

@@ -36,8 +36,13 @@ def is_key_type(type_name: str) -> bool:
     return type_name in ORDERED or _DECIMAL.fullmatch(type_name) is not None
 
 
-def partial_of(call: AggregateCall, number: int, argument_type: str, result_type: str) -> Partial:
+def partial_of(
+    call: AggregateCall, number: int, argument_type: str, result_type: str, *, merges_floats: bool = False
+) -> Partial:
     """Returns how the aggregate with this number is kept.
+
+    With `merges_floats`, sums of floating-point numbers are merged, although another order of the same
+    numbers may round in another way.
 
     Raises:
         NotRefreshable: its merge would not be exact.
@@ -45,7 +50,9 @@ def partial_of(call: AggregateCall, number: int, argument_type: str, result_type
     if call.name in ("count", "count_if"):
         return _own(call, number, merge="sum", merged="coalesce(sum({0}), 0L)")
     if argument_type in _FLOATS:
-        raise NotRefreshable(RefreshOutcome.FLOATING_POINT)
+        if not merges_floats:
+            raise NotRefreshable(RefreshOutcome.FLOATING_POINT)
+        return _floating(call, number)
     if call.name == "sum":
         return _sum(call, number, argument_type, result_type)
     if call.name in ("avg", "mean"):
@@ -53,6 +60,17 @@ def partial_of(call: AggregateCall, number: int, argument_type: str, result_type
     if not is_key_type(argument_type) or argument_type != result_type:
         raise NotRefreshable(RefreshOutcome.TYPE)
     return _own(call, number, merge=call.name)
+
+
+def _floating(call: AggregateCall, number: int) -> Partial:
+    if call.name in ("sum", "min", "max"):
+        return _own(call, number, merge=call.name)
+    if call.name not in ("avg", "mean"):
+        raise NotRefreshable(RefreshOutcome.TYPE)
+    total, count = f"__a{number}", f"__c{number}"
+    quotient = f"(sum({total}) / CAST(nullif(sum({count}), 0L) AS DOUBLE))"
+    columns = ((total, call.over("sum", call.argument)), (count, call.over("count", call.argument)))
+    return Partial(columns, quotient, ((total, f"sum({total})"), (count, f"coalesce(sum({count}), 0L)")))
 
 
 def _own(call: AggregateCall, number: int, merge: str, merged: str = "") -> Partial:

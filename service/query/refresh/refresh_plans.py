@@ -71,8 +71,17 @@ class Refreshing:
 class RefreshPlans:
     """Plans texts once, for as long as their tables have the same columns. Any thread may call it."""
 
-    def __init__(self, describer: Describer, calls: BoundedCalls, catalog_names: frozenset[str]) -> None:
+    def __init__(
+        self,
+        describer: Describer,
+        calls: BoundedCalls,
+        catalog_names: frozenset[str],
+        *,
+        merges_floats: bool = False,
+    ) -> None:
+        """`merges_floats`: as for `partial_of`."""
         self._describer = describer
+        self._merges_floats = merges_floats
         self._calls = calls
         self._catalog_names = catalog_names
         self._known: BoundedLru[object, Refreshing | RefreshOutcome] = BoundedLru(MAX_PLANS, MAX_BYTES)
@@ -117,7 +126,8 @@ class RefreshPlans:
         columns = self._columns(query, sql)
         if len(columns) != len(read.aggregation.items):
             raise NotRefreshable(RefreshOutcome.OTHER_COLUMNS)
-        partials = _partials(read.aggregation, self._columns(query, probe_sql(read.aggregation)))
+        types = self._columns(query, probe_sql(read.aggregation))
+        partials = _partials(read.aggregation, types, self._merges_floats)
         return Refreshing(RefreshPlan(read.aggregation, partials, columns), read.fact)
 
     def _columns(self, query: QueryHandle, sql: str) -> tuple[Column, ...]:
@@ -150,7 +160,9 @@ def _check_shape(facts: QueryFacts) -> None:
         raise NotRefreshable(RefreshOutcome.NOT_ONE_SELECT)
 
 
-def _partials(aggregation: Aggregation, types: tuple[Column, ...]) -> tuple[Partial, ...]:
+def _partials(
+    aggregation: Aggregation, types: tuple[Column, ...], merges_floats: bool
+) -> tuple[Partial, ...]:
     left = iter(column.type_name for column in types)
     keys = [next(left) for _ in aggregation.keys]
     if not all(map(is_key_type, keys)):
@@ -159,6 +171,6 @@ def _partials(aggregation: Aggregation, types: tuple[Column, ...]) -> tuple[Part
     arguments = [next(left) if has_argument_type(call.name) else "" for call in aggregation.calls]
     results = list(left)
     return tuple(
-        partial_of(call, number, arguments[number], results[number])
+        partial_of(call, number, arguments[number], results[number], merges_floats=merges_floats)
         for number, call in enumerate(aggregation.calls)
     )

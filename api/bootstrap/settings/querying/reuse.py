@@ -55,6 +55,11 @@ class ReuseSettings(BaseModel):
     refresh_results: bool = Field(
         False, description="whether aggregations that reuse results are brought up to date from added files"
     )
+    refresh_floating_point: bool = Field(
+        False,
+        description="whether aggregates of floating-point numbers are brought up to date, too; their last "
+        "digits may be rounded in another way",
+    )
     refresh_min_table_bytes: int = Field(
         64 * MIB, ge=0, le=1024 * GIB, description="a smaller growing table is read in full"
     )

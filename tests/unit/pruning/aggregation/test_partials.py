@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from service.model.query.refresh import AggregateCall, Average, NotRefreshable, RefreshOutcome
+from service.model.query.refresh import AggregateCall, Average, NotRefreshable, Partial, RefreshOutcome
 from service.pruning.aggregation.partials import EXACT_DOUBLES, LONG, averaged, is_key_type, partial_of
 
 
@@ -74,6 +74,22 @@ def test_what_is_not_exact_is_refused(
     with pytest.raises(NotRefreshable) as failure:
         partial_of(call(name), 0, argument_type, result_type)
     assert failure.value.reason == reason
+
+
+@pytest.mark.parametrize("argument_type", ["FLOAT", "DOUBLE"])
+@pytest.mark.parametrize("name", ["sum", "avg", "mean", "min", "max", "bit_xor"])
+def test_floating_point_numbers_are_merged_if_they_may_round(name: str, argument_type: str) -> None:
+    def of() -> Partial:
+        return partial_of(call(name), 1, argument_type, "DOUBLE", merges_floats=True)
+
+    if name == "bit_xor":
+        with pytest.raises(NotRefreshable):
+            of()
+    elif name in ("avg", "mean"):
+        assert [column for column, _ in of().columns] == ["__a1", "__c1"]
+        assert of().merged == "(sum(__a1) / CAST(nullif(sum(__c1), 0L) AS DOUBLE))"
+    else:
+        assert (of().columns, of().merged) == ((("__a1", f"{name}(x)"),), f"{name}(__a1)")
 
 
 def test_keys_are_equal_exactly_if_their_bytes_are() -> None:
