@@ -47,7 +47,8 @@ from service.query.execution.validate import validate
 from service.query.filtering.in_process import InProcess
 from service.query.filtering.prune import Pruner
 from service.query.filtering.pruned_query import PrunedQuery
-from service.query.registry.query_handle import QueryHandle, engine_run
+from service.query.registry.ended_records import engine_run
+from service.query.registry.query_handle import QueryHandle
 from service.query.registry.readable_results import ReadableResults
 from service.query.registry.recorded import record
 from service.query.registry.run_outcome import RunOutcome

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from datetime import datetime
@@ -13,19 +12,15 @@ from uuid import UUID
 from service import audited
 from service.errors.gateway_error import GatewayError, PartDown
 from service.errors.query_errors import QueryCanceled, QueryEnded
-from service.errors.unavailable import EngineLost
-from service.model.filters.filter_record import FilterRecord
 from service.model.policies.decisions import FULL_ACCESS, Access
-from service.model.query.query import EngineRun, QueryError, QueryRecord, QueryRequest, QueryState
+from service.model.query.query import QueryRecord, QueryRequest, QueryState
 from service.model.query.results import Manifest
 from service.model.query.reuse import ReusableResult, Reused
-from service.model.query.scan_metrics import ScanRecord
 from service.model.query.statement_text import query_text
 from service.model.writes.writes import WriteRecord
-from service.policies.shown_counts import with_shown_counts
 from service.ports.engine.query_engine import EngineResult
 from service.query.filtering.pruned_query import PrunedQuery
-from service.query.filtering.unfiltered_scans import unfiltered_scans
+from service.query.registry.ended_records import Spent, failed, succeeded, succeeded_reused
 from service.query.registry.progress_gauge import ProgressGauge
 from service.query.registry.query_status import QueryStatus
 from service.query.registry.run_outcome import RunOutcome
@@ -207,35 +202,12 @@ class QueryHandle:
 
     def succeed(self, result: EngineResult, manifest: Manifest, now_ms: int) -> bool:
         """Ends it with a result. Returns False if it had ended before."""
-        worked_ms = self._worked_ms(now_ms)
-        planning_ms = min(_pruning_ms(self._record) + result.planning_ms, worked_ms)
-        record = replace(
-            self._record,
-            state=QueryState.SUCCEEDED,
-            queued_ms=self._queued_ms(now_ms),
-            planning_ms=planning_ms,
-            running_ms=worked_ms - planning_ms,
-            row_count=manifest.row_count,
-            byte_count=manifest.byte_count,
-            scans=with_shown_counts(result.scans, self.access),
-            applied=result.applied,
-            filters=self._filters(result.scans),
-            reused=result.reused,
-        )
+        record = succeeded(self._record, result, manifest, self._pruned, self._spent(now_ms))
         return self._end(record, manifest, None, now_ms)
 
     def succeed_reused(self, reused: Reused, kept: ReusableResult, now_ms: int) -> bool:
         """Ends it with the result of an earlier query. Returns False if it had ended before."""
-        record = replace(
-            self._record,
-            state=QueryState.SUCCEEDED,
-            running_ms=self._worked_ms(now_ms),
-            row_count=kept.manifest.row_count,
-            byte_count=kept.manifest.byte_count,
-            scans=with_shown_counts(kept.scans, self.access),
-            applied=kept.applied,
-            reused=reused,
-        )
+        record = succeeded_reused(self._record, reused, kept, self._spent(now_ms))
         return self._end(record, kept.manifest, None, now_ms)
 
     def fail(self, failure: GatewayError, now_ms: int) -> bool:
@@ -244,24 +216,11 @@ class QueryHandle:
         Returns False if it had ended before. The failure is kept without its traceback and causes: frames
         hold rows, and causes hold objects of the engine.
         """
-        worked_ms = self._worked_ms(now_ms)
-        planning_ms = _planning_ms(failure, _pruning_ms(self._record), worked_ms)
-        run = engine_run(failure)
+        spent, seen = self._spent(now_ms), failure
         if isinstance(failure, QueryCanceled | PartDown) and self._cancellation is not None:
-            failure = self._cancellation
-        record = replace(
-            self._record,
-            request_id=None if self._writes_still() else self._record.request_id,
-            state=QueryState.CANCELED if isinstance(failure, QueryCanceled) else QueryState.FAILED,
-            error=QueryError(failure.code, failure.detail),
-            queued_ms=self._queued_ms(now_ms),
-            planning_ms=planning_ms,
-            running_ms=worked_ms - planning_ms,
-            scans=() if run is None else with_shown_counts(run.scans, self.access),
-            applied=None if run is None else run.applied,
-            filters=self._filters(() if run is None else run.scans),
-        )
-        return self._end(record, None, failure, now_ms)
+            seen = self._cancellation
+        record = failed(self._record, failure, seen, self._pruned, spent)
+        return self._end(record, None, seen, now_ms)
 
     def let_go(self) -> None:
         """Frees what an ended and recorded query no longer needs; thousands of them are held."""
@@ -293,19 +252,10 @@ class QueryHandle:
                 record = replace(record, queued_ms=elapsed_ms)
             return QueryStatus(record, elapsed_ms, self._manifest, self._failure, self.request.format)
 
-    def _writes_still(self) -> bool:
-        """Whether nobody knows yet how its write ends: a repeat of its request must find that out."""
-        write = self._record.write
-        return write is not None and not write.state.is_final
-
-    def _filters(self, scans: Sequence[ScanRecord]) -> tuple[FilterRecord, ...]:
-        return (*self._record.filters, *unfiltered_scans(self._pruned, scans))
-
-    def _queued_ms(self, now_ms: int) -> int:
-        return (now_ms if self._taken_ms is None else self._taken_ms) - self._submitted_ms
-
-    def _worked_ms(self, now_ms: int) -> int:
-        return 0 if self._taken_ms is None else now_ms - self._taken_ms
+    def _spent(self, now_ms: int) -> Spent:
+        if self._taken_ms is None:
+            return Spent(queued_ms=now_ms - self._submitted_ms, worked_ms=0)
+        return Spent(queued_ms=self._taken_ms - self._submitted_ms, worked_ms=now_ms - self._taken_ms)
 
     def _end(
         self, record: QueryRecord, manifest: Manifest | None, failure: GatewayError | None, now_ms: int
@@ -319,24 +269,6 @@ class QueryHandle:
             _cut(failure)
         self.finished.set_result(None)
         return True
-
-
-def _pruning_ms(record: QueryRecord) -> int:
-    return record.parse_ms + record.detect_ms + record.filters_ms
-
-
-def _planning_ms(failure: GatewayError, pruning_ms: int, worked_ms: int) -> int:
-    """Returns how much of the worker's time had passed when the plan was ready, as far as is known."""
-    run = engine_run(failure)
-    if run is not None:
-        return min(pruning_ms + run.planning_ms, worked_ms)
-    # A lost engine cannot report its progress; any other failure without a report means that nothing ran.
-    return min(pruning_ms, worked_ms) if isinstance(failure, EngineLost) else worked_ms
-
-
-def engine_run(failure: GatewayError) -> EngineRun | None:
-    """Returns the engine's report, if the query had started to run."""
-    return failure.run if isinstance(failure, QueryEnded) else None
 
 
 def _cut(failure: GatewayError) -> None:
