@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from typing import Any
@@ -14,23 +13,18 @@ from typing import Any
 import structlog
 
 from service.bounded_lru import BoundedLru
-from service.model.filters.dynamic_filter import DynamicFilter
 from service.model.filters.filter_record import Reason
 from service.model.policies.decisions import Access
 from service.model.query.query import Parameter, QueryRequest, by_name
-from service.model.query.rewrites import RewriteKind
 from service.model.tables.sql import ParsedQuery
-from service.model.tables.tables import TableAt, TableFacts, TableName
+from service.model.tables.tables import TableAt, TableFacts
 from service.ports.bounded_calls import BoundedCalls, CallGivenUp
 from service.ports.clock import Clock
 from service.ports.filters.filter_keys import ProbeValues
 from service.ports.tables.catalogs import Catalogs, Views
 from service.pruning.conditions.days_around import days_around
 from service.pruning.detection import Detection
-from service.pruning.name_resolution.is_readable_again import is_readable_again
-from service.pruning.sql_text.metadata_names import metadata_names
-from service.pruning.sql_text.table_names import table_names
-from service.query.filtering.expanded_views import ExpandedViews
+from service.query.filtering.detected import Detected
 from service.query.filtering.in_process import InProcess
 from service.query.filtering.look_for_filters import ANNOUNCE, IS_CLUSTERED, FilterSearch, look_for_filters
 from service.query.filtering.probe_knowledge import ProbeColumn, ProbeKnowledge
@@ -40,7 +34,7 @@ from service.query.filtering.read_text import (
     calls_for,
     tree_bytes,
 )
-from service.query.filtering.seen_tables import may_expand, seen_tables
+from service.query.filtering.text_readings import Reading, TextReadings
 from service.query.filtering.unpinned import UnpinnedTables, has_moved
 from service.query.filtering.unpinned_references import has_changed
 
@@ -64,48 +58,6 @@ class DetectionBounds:
     is_expanding_views: bool = True
     max_manifest_ms: int = 500
     max_tree_bytes: int = 64 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Detected:
-    """The filters of a query, and the facts that they were found by.
-
-    `parsed` is the query's text with `expanded_views` expanded: each maps to the tables and views that it
-    reads. `names` are keyed by where each name ends in that text. `knowledge` is what is known of their
-    files.
-    """
-
-    parsed: ParsedQuery
-    names: Mapping[int, TableAt]
-    facts: Mapping[TableAt, TableFacts]
-    detection: Detection
-    parse_ms: int
-    detect_ms: int
-    knowledge: ProbeKnowledge
-    expanded_views: Mapping[TableName, tuple[TableName, ...]] = field(default_factory=dict)
-
-    def builds_of(self, found: DynamicFilter) -> list[TableFacts]:
-        """Returns the facts of the tables that the filter's keys come from."""
-        tables = zip(found.build.tables, found.build.snapshot_ids, strict=True)
-        return [self.facts_at(name, snapshot_id) for name, snapshot_id in tables]
-
-    def facts_at(self, name: TableName, snapshot_id: int | None) -> TableFacts:
-        """Returns the facts of a table that a filter or a relation is made from."""
-        return next(
-            fact
-            for fact in self.facts.values()
-            if (fact.name, fact.snapshot_id) == (name, snapshot_id) and is_readable_again(fact)
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """One form of the query's text, and its tables."""
-
-    parsed: ParsedQuery
-    names: Mapping[int, TableAt]
-    facts: Mapping[TableAt, TableFacts]
-    expanded_views: Mapping[TableName, tuple[TableName, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,13 +105,19 @@ class Detections:
         calls: BoundedCalls | None = None,
     ) -> None:
         self._catalogs = catalogs
-        self._views = ExpandedViews(views, catalogs, bounds.catalog_names)
         self._probe_values = probe_values
         self._clock = clock
         self._bounds = bounds
         self._calls = calls or InProcess()
         self._zone = bounds.session.get("spark.sql.session.timeZone", bounds.session.get("timeZone"))
         self._parsed = TextReader(self._calls, self._zone, bounds.max_tree_bytes).read
+        self._readings = TextReadings(
+            catalogs,
+            views,
+            self._parsed,
+            bounds.catalog_names,
+            is_expanding=bounds.is_expanding_views,
+        )
         self._cached: BoundedLru[_Key, _Answer] = BoundedLru(MAX_CACHED_TEXTS, bounds.max_tree_bytes)
 
     def of(self, request: QueryRequest, access: Access, min_table_bytes: int = 0) -> Detected | Reason:
@@ -176,7 +134,7 @@ class Detections:
             return parsed
         within_ms = self._bounds.max_manifest_ms
         knowledge = ProbeKnowledge(self._probe_values, self._clock, within_ms, min_table_bytes)
-        for reading in self._readings(parsed, request, access):
+        for reading in self._readings.of(parsed, request, access):
             detection = self._found(self._question(request, reading), knowledge)
             if isinstance(detection, Reason):
                 return detection
@@ -201,35 +159,7 @@ class Detections:
         """Whether these tables may have other rows than when filters were looked for."""
         return has_changed(tables.references, self._catalogs)
 
-    def _readings(self, parsed: ParsedQuery, request: QueryRequest, access: Access) -> Iterator[_Reading]:
-        """Yields the query with its views expanded, if any can be; then the query as written."""
-        versioned, names = self._named(parsed, request)
-        facts = self._catalogs.facts_of(list(dict.fromkeys(names.values())))
-        written = _Reading(versioned, names, seen_tables(facts, access), {})
-        if self._bounds.is_expanding_views and request.pruning.allows(RewriteKind.VIEW_EXPANDED):
-            yield from self._opened(replace(written, facts=facts), request, access)
-        yield written
-
-    def _opened(self, written: _Reading, request: QueryRequest, access: Access) -> Iterator[_Reading]:
-        opened = self._views.open(
-            written.parsed, written.names, written.facts, request.catalog, request.schema
-        )
-        parsed = Reason.NOT_A_QUERY if opened is None else self._parsed(opened.sql)
-        if opened is None or isinstance(parsed, Reason) or not may_expand(opened.views, access):
-            return
-        versioned, names = self._named(parsed, request)
-        found = Counter(names.values())
-        # If a view's own text uses such a name, it cannot be distinguished from a table's name.
-        if Counter(name for name in written.names.values() if name in written.facts) <= found:
-            facts = {table_at: opened.facts[table_at] for table_at in found if table_at in opened.facts}
-            yield _Reading(versioned, names, seen_tables(facts, access), opened.views)
-
-    def _named(self, parsed: ParsedQuery, request: QueryRequest) -> tuple[ParsedQuery, Mapping[int, TableAt]]:
-        catalogs = self._bounds.catalog_names
-        versioned = metadata_names(parsed, catalogs, request.catalog)
-        return versioned, table_names(versioned, catalogs, request.catalog, request.schema)
-
-    def _question(self, request: QueryRequest, reading: _Reading) -> _Question:
+    def _question(self, request: QueryRequest, reading: Reading) -> _Question:
         key = _Key(
             sql=reading.parsed.sql,
             catalog=request.catalog,

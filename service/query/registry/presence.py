@@ -21,6 +21,7 @@ from service.ports.stores.query_store import Journal
 from service.ports.stores.replicas import SharedQueries
 from service.query.registry.query_handle import QueryHandle
 from service.query.registry.query_registry import QueryRegistry
+from service.query.registry.watched_queries import WatchedQueries
 
 log = structlog.get_logger(__name__)
 
@@ -83,13 +84,12 @@ class Presence:
         self._on_lost = on_lost
         self._lock = threading.Lock()
         self._reported: dict[UUID, _Reported] = {}
-        self._watched: dict[UUID, Future[None]] = {}
+        self._watched = WatchedQueries(replicas)
         self._circuit = Circuit(clock, REST_MS)
         self._beaten_ms: int | None = None
         self._store_ms = 0
         self._judges_from_ms = 0
         self._is_away = False
-        self._is_leaving = False
         self._next_beat_ms = 0.0
         self._has_others = True
         self._worker = PeriodicWorker("presence", self._poll, self._pause_s)
@@ -140,22 +140,13 @@ class Presence:
 
         All callers share it: never cancel it.
         """
-        with self._lock:
-            if self._is_leaving:
-                left: Future[None] = Future()
-                left.set_result(None)
-                return left
-            watched = self._watched.setdefault(query_id, Future())
+        watched = self._watched.watch(query_id)
         self._worker.wake()
         return watched
 
     def stop_watching(self) -> None:
         """Releases all callers that wait here for queries of other replicas: they can ask another replica."""
-        with self._lock:
-            self._is_leaving = True
-            watched, self._watched = self._watched, {}
-        for future in watched.values():
-            future.set_result(None)
+        self._watched.release()
 
     def beat(self) -> None:
         """Beats once: reports open queries, ends those that others have decided on, and closes lost ones."""
@@ -172,21 +163,6 @@ class Presence:
             if not self._is_away:
                 log.warning("replica_not_seen", cure="the metrics store does not answer")
             self._is_away = True
-
-    def look_after_watched(self) -> None:
-        """Resolves the watched queries that are no longer open."""
-        with self._lock:
-            watched = dict(self._watched)
-        if not watched:
-            return
-        try:
-            still_open = self._replicas.find(watched.keys())
-        except MetricsStoreDown:
-            return
-        with self._lock:
-            ended = [self._watched.pop(id_, None) for id_ in watched if id_ not in still_open]
-        for future in filter(None, ended):
-            future.set_result(None)
 
     def close(self) -> None:
         """Reports that this replica ends. Call it when the records of all queries are written."""
@@ -283,9 +259,8 @@ class Presence:
                 self._next_beat_ms = self._clock.elapsed_ms() + self._bounds.interval_s * 1000
                 self.beat()
         finally:
-            self.look_after_watched()
+            self._watched.look()
 
     def _pause_s(self) -> float:
         left_s = max(0.0, (self._next_beat_ms - self._clock.elapsed_ms()) / 1000)
-        with self._lock:
-            return min(left_s, WATCH_S) if self._watched else left_s
+        return min(left_s, WATCH_S) if self._watched else left_s

@@ -197,14 +197,14 @@ def test_whoever_waits_elsewhere_hears_of_the_end(both: Both) -> None:
     both.here.presence.announce(query)
     watched = both.there.presence.watch(query.query_id)
     assert both.there.presence.watch(query.query_id) is watched
-    both.there.presence.look_after_watched()
+    both.there.presence._watched.look()
     assert not watched.done()
     both.place.store.is_down = True
-    both.there.presence.look_after_watched()
+    both.there.presence._watched.look()
     assert not watched.done()
     both.place.store.is_down = False
     run_query(query, both.here.bench.ports)
-    both.there.presence.look_after_watched()
+    both.there.presence._watched.look()
     assert watched.done()
 
 
@@ -215,7 +215,7 @@ def test_who_waits_at_a_replica_that_ends_is_let_go(both: Both) -> None:
     both.there.presence.stop_watching()
     assert watched.done()
     assert both.there.presence.watch(query.query_id).done()
-    both.there.presence.look_after_watched()
+    both.there.presence._watched.look()
 
 
 def test_a_cancellation_reaches_the_replica_that_runs_it(both: Both) -> None:
