@@ -156,6 +156,18 @@ def test_ports_agree(made: Rendered) -> None:
         assert {port["port"] for port in rule["ports"]} <= ports.keys()
 
 
+def test_clients_reach_every_protocol(made: Rendered) -> None:
+    protocols = {"hive": setting(made, "hive_port"), "flight": setting(made, "flight_port")}
+    expected = {"http"} | {name for name, port in protocols.items() if port != "None"}
+    ports = {port["name"]: port["containerPort"] for port in made.gateway["ports"]}
+    assert {name: str(ports[name]) for name in expected - {"http"}} == {
+        name: protocols[name] for name in expected - {"http"}
+    }
+    assert {port["name"] for port in made.one("Service")["spec"]["ports"]} == expected
+    clients = made.one("NetworkPolicy")["spec"]["ingress"][0]
+    assert {port["port"] for port in clients["ports"]} == expected
+
+
 @pytest.mark.parametrize("set_of_values", ["k8s-executors", "standalone", "air-gapped"])
 def test_spark_gets_the_ports_that_are_open(set_of_values: str) -> None:
     made = rendered(set_of_values)

@@ -78,6 +78,11 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
         "must leave out spark.driver.port",
     ),
     "one port for two": ({"settings": OPEN | CLUSTER, "spark": {"driverPort": 8080}}, "have to differ"),
+    "one port for two protocols": ({"settings": OPEN | {"hive_port": 8080}}, "have to differ"),
+    "one port for Flight and Hive": (
+        {"settings": OPEN | {"hive_port": 9, "flight_port": 9}},
+        "have to differ",
+    ),
     "a setting twice": (
         {"settings": LAKE, "secretSettings": {"catalogs": REFERENCE}},
         "leave it out of settings",

@@ -43,9 +43,15 @@
 {{- fail (printf "settings.spark_conf must leave out %s: services and network policies have it from spark.driverPort and spark.blockManagerPort." .) }}
 {{- end }}
 {{- end }}
-{{- $port := int (default 8080 $values.settings.port) }}
-{{- if and (ne (include "sluice.spark-mode" .) "local") (or (eq $port (int $values.spark.driverPort)) (eq $port (int $values.spark.blockManagerPort)) (eq (int $values.spark.driverPort) (int $values.spark.blockManagerPort))) }}
-{{- fail "settings.port, spark.driverPort and spark.blockManagerPort have to differ." }}
+{{- $ports := list (int (default 8080 $values.settings.port)) }}
+{{- if ne (include "sluice.spark-mode" .) "local" }}
+{{- $ports = concat $ports (list (int $values.spark.driverPort) (int $values.spark.blockManagerPort)) }}
+{{- end }}
+{{- range include "sluice.protocol-ports" . | fromYaml }}
+{{- $ports = append $ports (int .) }}
+{{- end }}
+{{- if ne (len $ports) (len (uniq $ports)) }}
+{{- fail "settings.port, settings.hive_port, settings.flight_port, spark.driverPort and spark.blockManagerPort have to differ." }}
 {{- end }}
 {{- range $values.extraEnv }}
 {{- if hasPrefix "SLUICE_" (upper .name) }}
