@@ -111,7 +111,8 @@ class SparkCompiler(SQLCompiler):
         return f"{holder}.{part}" if isinstance(binary.left.type, STRUCT) else f"element_at({holder}, {part})"
 
     def visit_try_cast(self, element: Any, **kw: Any) -> str:
-        return f"TRY_{self.visit_cast(element, **kw)}"
+        text, kind = self.process(element.clause, **kw), self.process(element.typeclause, **kw)
+        return f"TRY_CAST({text} AS {kind})"
 
     def visit_aggregate_strings_func(self, fn: Any, **kw: Any) -> str:
         return f"listagg{self.function_argspec(fn, **kw)}"

@@ -25,7 +25,7 @@ _INTERVAL_FIELDS = re.compile(
 _SQL_FIELD_NAME = re.compile(r"`((?:[^`]|``)*)`|([^\s:<>,`]+)")
 _ICEBERG_FIELD = re.compile(r"\s*[0-9]+:\s(.*?):\s(?:optional|required)\s")
 _AFTER_TYPE = re.compile(r"\s+COLLATE\s+[\w.]+|\s+NOT\s+NULL|\s+COMMENT\s+'(?:[^'\\]|\\.)*'", re.I)
-_ICEBERG_DOC = re.compile(r"\s\([^()]*\)(?=[,>])")
+_ICEBERG_DOC = re.compile(r"\s*\(.*?\)(?=,\s[0-9]+:\s|\s*>)", re.S)
 
 
 class Spelling(Enum):

@@ -304,7 +304,7 @@ def test_a_name_with_a_control_character_is_quoted_as_it_is(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["%(a_1)s", "x %(a_1)s", "__[POSTCOMPILE_a_1]", "__[SCHEMA_a]"])
 def test_a_name_that_looks_like_a_mark_of_sqlalchemy_is_refused(name: str) -> None:
-    statement = sa.select(sa.column(name)).where(sa.column("a") == 1)
+    statement: Any = sa.select(sa.column(name)).where(sa.column("a") == 1)
     with pytest.raises(CompileError, match="mark of SQLAlchemy"):
         compiled(statement)
 
