@@ -62,6 +62,9 @@ class SparkPreparer(IdentifierPreparer):
         is_whole = getattr(schema, "quote", None) is not None
         return self.quote(schema) if is_whole else ".".join(map(self.quote, str(schema).split(".")))
 
+    def format_schema(self, name: str) -> str:
+        return self.quote_schema(name)
+
 
 def check_marks(name: str) -> None:
     """Checks that a name has none of the marks that SQLAlchemy replaces in the text of a statement.
