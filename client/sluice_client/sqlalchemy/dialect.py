@@ -153,7 +153,7 @@ class SluiceDialect(DefaultDialect):
     def is_disconnect(self, e: Any, connection: Any, cursor: Any) -> bool:
         """Whether the connection cannot be used again: it is closed, or its session is gone.
 
-        An answer that got lost is no reason: each statement is a request of its own.
+        A lost answer does not count: each statement is a request of its own.
         """
         is_closed = isinstance(e, dbapi.InterfaceError) and str(e) == "the connection is closed"
         return is_closed or isinstance(e.__cause__, ConnectionClosed | SessionExpired)

@@ -98,7 +98,7 @@ class SparkCompiler(SQLCompiler):
         """Writes EXTRACT.
 
         Raises:
-            CompileError: the field is no word.
+            CompileError: the field is not a word.
         """
         if not _WORD.match(extract.field):
             raise CompileError(f"a field of EXTRACT is a word, not {extract.field!r}")

@@ -10,7 +10,7 @@ _ROWS_AFFECTED = "rows_affected"
 
 
 class WriteCursor:
-    """Takes the row of numbers that the gateway answers a write with, so that it is no result."""
+    """Takes the row of numbers that the gateway answers a write with, and hides it."""
 
     description = None
 
