@@ -6,7 +6,6 @@ import ipaddress
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any, TypeVar
-from urllib.parse import unquote
 
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError
@@ -71,8 +70,7 @@ def _base_url(url: URL, scheme: str) -> str:
 
 
 def _names(path: str | None) -> dict[str, str]:
-    """Returns the catalog and the schema of the path. `%2F` is a slash within a name."""
-    parts = [unquote(part) for part in (path or "").rstrip("/").split("/")]
+    parts = (path or "").rstrip("/").split("/")
     if len(parts) > 2 or (len(parts) == 2 and not all(parts)):
         raise ArgumentError("the path of the address is /catalog or /catalog/schema")
     return {name: part for name, part in zip(("catalog", "schema"), parts, strict=False) if part}

@@ -42,8 +42,10 @@ class SparkDDLCompiler(DDLCompiler):
         """Returns partitions, the comment and properties."""
         options = table.dialect_options["sluice"]
         text = ""
-        if options["partitioned_by"]:
-            text += f"\nPARTITIONED BY ({', '.join(map(self._partition, options['partitioned_by']))})"
+        fields = options["partitioned_by"] or ()
+        if fields:
+            shown = [self._partition(field) for field in ([fields] if isinstance(fields, str) else fields)]
+            text += f"\nPARTITIONED BY ({', '.join(shown)})"
         if table.comment is not None:
             text += f"\nCOMMENT {text_literal(table.comment)}"
         if options["tblproperties"]:

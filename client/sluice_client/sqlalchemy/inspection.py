@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy.exc import NoSuchTableError
+from sqlalchemy.exc import DBAPIError, NoSuchTableError
 
 from sluice_client import errors
 from sluice_client.connection import Connection
 from sluice_client.dbapi import Connection as DbapiConnection
-from sluice_client.dbapi.exceptions import as_dbapi
-from sluice_client.listing.tables import TableDescription
+from sluice_client.dbapi.exceptions import Error, OperationalError, as_dbapi
+from sluice_client.listing.tables import TableDescription, TableList
 from sluice_client.sqlalchemy.identifiers import full_name, levels
 from sluice_client.sqlalchemy.type_texts import Spelling, type_of
 
@@ -23,7 +24,7 @@ _VIEW = re.compile(r"\s*CREATE\s+(?:\w+\s+){0,4}VIEW\s", re.I)
 class Inspection:
     """Answers questions about schemas, tables and columns. Names without a catalog belong to `catalog`.
 
-    All methods raise errors of DB-API.
+    All methods raise SQLAlchemy's errors for those of DB-API.
     """
 
     def __init__(self, dbapi_connection: DbapiConnection, catalog: str | None, schema: str | None) -> None:
@@ -37,13 +38,13 @@ class Inspection:
 
     def schema_names(self) -> list[str]:
         """Returns the schemas of the catalog; without a catalog, those of all, with their catalogs' names."""
-        with as_dbapi():
+        with _as_sqlalchemy():
             found = self._client.schemas(self._catalog)
         return [entry.name if self._catalog is None else entry.schema for entry in found]
 
     def has_schema(self, schema: str) -> bool:
         """Whether there is such a schema. A catalog that is not known has none."""
-        with as_dbapi():
+        with _as_sqlalchemy():
             catalog, name = self._place(schema)
             if catalog not in self._client.catalogs():
                 return False
@@ -51,24 +52,24 @@ class Inspection:
 
     def names(self, schema: str | None, kind: str) -> list[str]:
         """Returns the names of the tables (`TABLE`) or views (`VIEW`) of a schema."""
-        with as_dbapi():
+        with _as_sqlalchemy():
             catalog, name = self._place(schema)
-            return [entry.table for entry in self._client.tables(catalog, name) if entry.kind == kind]
+            return [entry.table for entry in self._listed(catalog, name) if entry.kind == kind]
 
     def temporary_views(self) -> list[str]:
         """Returns the names of the temporary views of the session; none without a session."""
         if self._dbapi.session is None:
             return []
-        with as_dbapi():
+        with _as_sqlalchemy():
             return [view.name for view in self._dbapi.session.open().state().views]
 
     def has_table(self, table: str, schema: str | None) -> bool:
         """Whether there is a table or view of this name, or a temporary view of the session."""
-        with as_dbapi():
+        with _as_sqlalchemy():
             if self._described(table, schema) is not None:
                 return True
             catalog, name = self._place(schema)
-            if any(entry.table == table for entry in self._client.tables(catalog, name)):
+            if any(entry.table == table for entry in self._listed(catalog, name)):
                 return True
         return schema is None and table in self.temporary_views()
 
@@ -78,7 +79,7 @@ class Inspection:
         Raises:
             NoSuchTableError: there is no such table, or the caller may not know of it.
         """
-        with as_dbapi():
+        with _as_sqlalchemy():
             described = self._described(table, schema)
             if described is None:
                 return list(self._columns_by_spark(table, schema))
@@ -93,7 +94,7 @@ class Inspection:
         Raises:
             NoSuchTableError: there is no such table or view.
         """
-        with as_dbapi():
+        with _as_sqlalchemy():
             described = self._described(table, schema)
         if described is None:
             self.check_table(table, schema)
@@ -107,7 +108,7 @@ class Inspection:
         Raises:
             NoSuchTableError: there is no such view.
         """
-        with as_dbapi():
+        with _as_sqlalchemy():
             try:
                 rows = self._rows(f"SHOW CREATE TABLE {self._text_name(view, schema)}")
             except errors.NotFound:
@@ -128,7 +129,7 @@ class Inspection:
 
     def current_names(self) -> tuple[str | None, str | None]:
         """Returns the catalog and the schema of names without one."""
-        with as_dbapi():
+        with _as_sqlalchemy():
             rows = self._rows("SELECT current_catalog(), current_schema()")
         return (rows[0][0], rows[0][1]) if rows else (None, None)
 
@@ -139,6 +140,19 @@ class Inspection:
             raise NoSuchTableError(table) from None
         for column in described.columns:
             yield _column(column.name, type_of(column.type), column.is_nullable, None)
+
+    def _listed(self, catalog: str | None, schema: str | None) -> TableList:
+        """Returns all tables and views of a schema.
+
+        Raises:
+            OperationalError: the catalog does not say all of them now.
+        """
+        found = self._client.tables(catalog, schema)
+        if found.missing_catalogs:
+            raise OperationalError(
+                f"the catalog {found.missing_catalogs[0]} does not list all its tables now"
+            )
+        return found
 
     def _described(self, table: str, schema: str | None) -> TableDescription | None:
         """Returns a table as its catalog describes it; None for a view, and for what only Spark may know."""
@@ -168,6 +182,16 @@ class Inspection:
             return self._catalog, first
         is_catalog = first in self._client.catalogs()
         return (first, ".".join(rest)) if is_catalog else (self._catalog, schema)
+
+
+@contextmanager
+def _as_sqlalchemy() -> Iterator[None]:
+    """Turns the client's own errors into SQLAlchemy's, as those of statements become."""
+    try:
+        with as_dbapi():
+            yield
+    except Error as error:
+        raise DBAPIError.instance(None, None, error, Error) from error
 
 
 def _column(name: str, kind: Any, is_nullable: bool, comment: str | None) -> Column:

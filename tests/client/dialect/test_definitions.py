@@ -51,6 +51,11 @@ def test_a_table_may_be_partitioned_and_have_properties() -> None:
     )
 
 
+def test_one_partition_may_be_a_text_alone() -> None:
+    made = compiled(schema.CreateTable(orders(sluice_partitioned_by="days(at)")))
+    assert made.endswith("PARTITIONED BY (days(`at`))")
+
+
 STATEMENTS: dict[str, tuple[Any, str]] = {
     "drop table": (schema.DropTable(orders(), if_exists=True), "DROP TABLE IF EXISTS lake.shop.orders"),
     "create schema": (schema.CreateSchema("lake.new"), "CREATE SCHEMA lake.new"),

@@ -130,6 +130,15 @@ def test_several_rows_are_one_insert(gateway: Served, engine: sa.Engine) -> None
     assert insert == "INSERT INTO numbers (n, name) VALUES (?, ?), (?, ?), (?, ?)"
 
 
+@pytest.mark.usefixtures("_numbers")
+def test_an_insert_of_many_rows_has_as_many_parameters_as_a_gateway_takes(
+    gateway: Served, engine: sa.Engine
+) -> None:
+    with engine.begin() as connection:
+        connection.execute(sa.insert(NUMBERS), [{"n": n, "name": "x"} for n in range(1200)])
+    assert [text.count("?") for text in statements(gateway)] == [1000, 1000, 400]
+
+
 @pytest.mark.parametrize(("affected", "expected"), [(12, 12), (None, -1)])
 def test_a_write_has_the_number_of_rows_that_it_changed_and_no_rows(
     gateway: Served, engine: sa.Engine, affected: int | None, expected: int

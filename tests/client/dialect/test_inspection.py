@@ -5,12 +5,12 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 import sqlalchemy as sa
-from sqlalchemy.exc import NoSuchTableError
+from sqlalchemy.exc import NoSuchTableError, OperationalError
 
 from service.errors.table_errors import TableNotFound
 from sluice_client.sqlalchemy import MAP, STRUCT
 from tests.client.dialect.conftest import NAMES, MakeEngine
-from tests.client.dialect.lake import VIEW_COLUMNS
+from tests.client.dialect.lake import VIEW_COLUMNS, Lake
 from tests.client.gateways import Served
 
 DESCRIBE_VIEW = "SELECT * FROM `lake`.`shop`.`some_orders`"
@@ -77,6 +77,22 @@ def test_tables_and_views(engine: sa.Engine, schema: str | None, tables: list[st
 )
 def test_whether_there_is_a_table(engine: sa.Engine, table: str, schema: str | None, is_there: bool) -> None:
     assert sa.inspect(engine).has_table(table, schema) is is_there
+
+
+def test_a_catalog_that_does_not_answer_is_an_error_and_no_missing_table(
+    gateway: Served, engine: sa.Engine
+) -> None:
+    lake = gateway.gateway
+    assert isinstance(lake, Lake)
+    lake.contents.down.add("lake")
+    try:
+        inspector = sa.inspect(engine)
+        assert inspector.has_table("orders")
+        for ask in (inspector.get_view_names, lambda: inspector.has_table("nope")):
+            with pytest.raises(OperationalError, match="does not list all its tables"):
+                ask()
+    finally:
+        lake.contents.down.clear()
 
 
 @pytest.mark.parametrize(
