@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any, ClassVar, NoReturn, cast
 
 from sqlalchemy import schema as sqlschema
 from sqlalchemy.engine import URL, Connection
 from sqlalchemy.engine.default import DefaultDialect, DefaultExecutionContext
+from sqlalchemy.engine.interfaces import BindTyping
 from sqlalchemy.engine.reflection import cache
-from sqlalchemy.exc import ArgumentError, NotSupportedError
+from sqlalchemy.exc import ArgumentError, NoSuchTableError, NotSupportedError
 
 from sluice_client import dbapi
 from sluice_client.dbapi.exceptions import as_dbapi
@@ -43,6 +44,8 @@ class SluiceDialect(DefaultDialect):
     driver = "http"
     scheme: ClassVar[str] = "http"
     default_paramstyle = "qmark"
+    # Of the types, only intervals ask for a cast.
+    bind_typing = BindTyping.RENDER_CASTS
 
     statement_compiler = SparkCompiler
     ddl_compiler = SparkDDLCompiler
@@ -162,40 +165,42 @@ class SluiceDialect(DefaultDialect):
 
     # What there is
 
-    def _inspection(self, connection: Connection) -> Inspection:
-        return Inspection(_dbapi_of(connection), self.default_catalog_name, self.default_schema_name)
+    def _inspection(self, connection: Connection, kw: Mapping[str, Any]) -> Inspection:
+        cached = kw.get("info_cache")
+        known = None if cached is None else cached.setdefault(("sluice", "known"), {})
+        return Inspection(_dbapi_of(connection), self.default_catalog_name, self.default_schema_name, known)
 
     @cache
     def get_schema_names(self, connection: Connection, **kw: Any) -> list[str]:
         """Returns the schemas of the catalog."""
-        return self._inspection(connection).schema_names()
+        return self._inspection(connection, kw).schema_names()
 
     @cache
     def has_schema(self, connection: Connection, schema_name: str, **kw: Any) -> bool:
         """Whether there is a schema, such as `tpcds` or `lake.tpcds`."""
-        return self._inspection(connection).has_schema(schema_name)
+        return self._inspection(connection, kw).has_schema(schema_name)
 
     @cache
     def get_table_names(self, connection: Connection, schema: str | None = None, **kw: Any) -> list[str]:
         """Returns the tables of a schema."""
-        return self._inspection(connection).names(schema, "TABLE")
+        return self._inspection(connection, kw).names(schema, "TABLE")
 
     @cache
     def get_view_names(self, connection: Connection, schema: str | None = None, **kw: Any) -> list[str]:
         """Returns the views of a schema."""
-        return self._inspection(connection).names(schema, "VIEW")
+        return self._inspection(connection, kw).names(schema, "VIEW")
 
     @cache
     def get_temp_view_names(self, connection: Connection, schema: str | None = None, **kw: Any) -> list[str]:
         """Returns the temporary views of the session."""
-        return self._inspection(connection).temporary_views()
+        return self._inspection(connection, kw).temporary_views()
 
     @cache
     def has_table(
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
     ) -> bool:
         """Whether there is a table or view."""
-        return self._inspection(connection).has_table(table_name, schema)
+        return self._inspection(connection, kw).has_table(table_name, schema)
 
     @cache
     def get_columns(
@@ -206,7 +211,7 @@ class SluiceDialect(DefaultDialect):
         Raises:
             NoSuchTableError: there is none.
         """
-        return self._inspection(connection).columns(table_name, schema)
+        return self._inspection(connection, kw).columns(table_name, schema)
 
     @cache
     def get_view_definition(
@@ -221,7 +226,7 @@ class SluiceDialect(DefaultDialect):
         Raises:
             NoSuchTableError: there is none.
         """
-        return self._inspection(connection).view_definition(view_name, schema)
+        return self._inspection(connection, kw).view_definition(view_name, schema)
 
     @cache
     def get_table_comment(
@@ -236,7 +241,10 @@ class SluiceDialect(DefaultDialect):
         Raises:
             NoSuchTableError: there is none.
         """
-        return {"text": self._inspection(connection).table_comment(table_name, schema)}
+        comment = self._inspection(connection, kw).table_comment(table_name, schema)
+        if comment is None:
+            self._check_table(connection, table_name, schema, **kw)
+        return {"text": comment}
 
     @cache
     def get_pk_constraint(
@@ -251,16 +259,25 @@ class SluiceDialect(DefaultDialect):
         Raises:
             NoSuchTableError: there is no such table.
         """
-        self._inspection(connection).check_table(table_name, schema)
+        self._check_table(connection, table_name, schema, **kw)
         return {"constrained_columns": [], "name": None}
 
     @cache
     def get_foreign_keys(
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
     ) -> Any:
-        """Returns none."""
-        self._inspection(connection).check_table(table_name, schema)
+        """Returns none.
+
+        Raises:
+            NoSuchTableError: there is no such table.
+        """
+        self._check_table(connection, table_name, schema, **kw)
         return []
+
+    def _check_table(self, connection: Connection, table_name: str, schema: str | None, **kw: Any) -> None:
+        # The inspector keeps the answer, which several of its questions need.
+        if not self.has_table(connection, table_name, schema, **kw):
+            raise NoSuchTableError(table_name)
 
     get_indexes = get_unique_constraints = get_check_constraints = get_foreign_keys
 

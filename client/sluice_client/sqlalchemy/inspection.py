@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy.exc import DBAPIError, NoSuchTableError
 
@@ -18,19 +18,28 @@ from sluice_client.sqlalchemy.identifiers import full_name, levels
 from sluice_client.sqlalchemy.type_texts import Spelling, type_of
 
 Column = dict[str, Any]
+T = TypeVar("T")
 _VIEW = re.compile(r"\s*CREATE\s+(?:\w+\s+){0,4}VIEW\s", re.I)
 
 
 class Inspection:
     """Answers questions about schemas, tables and columns. Names without a catalog belong to `catalog`.
 
-    All methods raise SQLAlchemy's errors for those of DB-API.
+    Catalogs and tables that were looked up are kept in `known`. All methods raise SQLAlchemy's errors for
+    those of DB-API.
     """
 
-    def __init__(self, dbapi_connection: DbapiConnection, catalog: str | None, schema: str | None) -> None:
+    def __init__(
+        self,
+        dbapi_connection: DbapiConnection,
+        catalog: str | None,
+        schema: str | None,
+        known: dict[Any, Any] | None = None,
+    ) -> None:
         self._dbapi = dbapi_connection
         self._catalog = catalog
         self._schema = schema
+        self._known: dict[Any, Any] = {} if known is None else known
 
     @property
     def _client(self) -> Connection:
@@ -46,7 +55,7 @@ class Inspection:
         """Whether there is such a schema. A catalog that is not known has none."""
         with _as_sqlalchemy():
             catalog, name = self._place(schema)
-            if catalog not in self._client.catalogs():
+            if catalog not in self._catalogs():
                 return False
             return any(entry.schema == name for entry in self._client.schemas(catalog))
 
@@ -89,17 +98,10 @@ class Inspection:
         ]
 
     def table_comment(self, table: str, schema: str | None) -> str | None:
-        """Returns the comment of a table; None if it has none, and for a view.
-
-        Raises:
-            NoSuchTableError: there is no such table or view.
-        """
+        """Returns the comment of a table; None if it has none, for a view, and if there is no such table."""
         with _as_sqlalchemy():
             described = self._described(table, schema)
-        if described is None:
-            self.check_table(table, schema)
-            return None
-        comment = described.raw.get("comment")
+        comment = None if described is None else described.raw.get("comment")
         return comment if isinstance(comment, str) and comment else None
 
     def view_definition(self, view: str, schema: str | None) -> str:
@@ -117,15 +119,6 @@ class Inspection:
         if _VIEW.match(text) is None:
             raise NoSuchTableError(view)
         return text
-
-    def check_table(self, table: str, schema: str | None) -> None:
-        """Checks that there is such a table or view.
-
-        Raises:
-            NoSuchTableError: there is none.
-        """
-        if not self.has_table(table, schema):
-            raise NoSuchTableError(table)
 
     def current_names(self) -> tuple[str | None, str | None]:
         """Returns the catalog and the schema of names without one."""
@@ -157,10 +150,15 @@ class Inspection:
     def _described(self, table: str, schema: str | None) -> TableDescription | None:
         """Returns a table as its catalog describes it; None for a view, and for what only Spark may know."""
         catalog, name = self._place(schema)
-        if catalog is None or name is None:
+        if catalog is None or name is None or "." in table:
+            # With a dot, the name would be that of a table of a nested schema.
             return None
+        full = f"{catalog}.{name}.{table}"
+        return self._once(("table", full), lambda: self._table(full))
+
+    def _table(self, full: str) -> TableDescription | None:
         try:
-            return self._client.table(f"{catalog}.{name}.{table}")
+            return self._client.table(full)
         except (errors.NotFound, errors.RequestInvalid):
             return None
 
@@ -180,8 +178,17 @@ class Inspection:
         first, *rest = levels(schema)
         if not rest:
             return self._catalog, first
-        is_catalog = first in self._client.catalogs()
-        return (first, ".".join(rest)) if is_catalog else (self._catalog, schema)
+        return (first, ".".join(rest)) if first in self._catalogs() else (self._catalog, schema)
+
+    def _catalogs(self) -> tuple[str, ...]:
+        return self._once("catalogs", self._client.catalogs)
+
+    def _once(self, key: object, ask: Callable[[], T]) -> T:
+        """Returns what was found before, or asks."""
+        if key not in self._known:
+            self._known[key] = ask()
+        found: T = self._known[key]
+        return found
 
 
 @contextmanager

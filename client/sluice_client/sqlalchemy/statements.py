@@ -42,6 +42,12 @@ class SparkCompiler(SQLCompiler):
             return rendered
         return text_literal(rendered[1:-1].replace("''", "'"))
 
+    def render_bind_cast(
+        self, type_: sqltypes.TypeEngine[Any], dbapi_type: sqltypes.TypeEngine[Any], sqltext: str
+    ) -> str:
+        """Returns a parameter that Spark casts to its type."""
+        return f"CAST({sqltext} AS {self.dialect.type_compiler_instance.process(dbapi_type)})"
+
     def limit_clause(self, select: Any, **kw: Any) -> str:
         return self._limited(select._limit_clause, select._offset_clause, **kw)
 

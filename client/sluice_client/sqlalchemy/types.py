@@ -30,11 +30,13 @@ class TINYINT(sqltypes.Integer):
 class INTERVAL(NativeForEmulated, _AbstractInterval):
     """An interval. Those of days and seconds are `timedelta`, those of years and months are text.
 
-    `INTERVAL("YEAR TO MONTH")`, for instance. Tables of Iceberg have no intervals, and no parameter is one.
+    `INTERVAL("YEAR TO MONTH")`, for instance. Tables of Iceberg have no intervals.
     """
 
     __visit_name__ = "INTERVAL"
     native = True
+    # No parameter of a gateway is an interval.
+    render_bind_cast = True
 
     def __init__(self, fields: str = "DAY TO SECOND") -> None:
         if not all(word.isascii() and word.isalpha() for word in fields.split(" ")):
@@ -53,14 +55,11 @@ class INTERVAL(NativeForEmulated, _AbstractInterval):
 
     def literal_processor(self, dialect: Dialect) -> Callable[[timedelta], str]:
         """Returns what writes a literal of days and seconds."""
+        return lambda value: f"INTERVAL '{_day_to_second(value)}' DAY TO SECOND"
 
-        def literal(value: timedelta) -> str:
-            whole = abs(value)
-            hours, seconds = divmod(whole.seconds, 3600)
-            time = f"{hours}:{seconds // 60}:{seconds % 60}.{whole.microseconds:06d}"
-            return f"INTERVAL '{'-' if value < timedelta() else ''}{whole.days} {time}' DAY TO SECOND"
-
-        return literal
+    def bind_processor(self, dialect: Dialect) -> Callable[[timedelta | None], str | None]:
+        """Returns what makes a text, which the statement casts."""
+        return lambda value: None if value is None else _day_to_second(value)
 
 
 class VARIANT(sqltypes.TypeEngine[Any]):
@@ -120,3 +119,15 @@ class STRUCT(sqltypes.Indexable, sqltypes.TypeEngine[Any]):
             raise ArgumentError(f"the struct has no field {index!r}")
 
     comparator_factory = Comparator
+
+
+def _day_to_second(value: timedelta) -> str:
+    """Returns an interval as Spark reads it.
+
+    >>> _day_to_second(timedelta(hours=-25))
+    '-1 1:0:0.000000'
+    """
+    whole = abs(value)
+    hours, seconds = divmod(whole.seconds, 3600)
+    sign = "-" if value < timedelta() else ""
+    return f"{sign}{whole.days} {hours}:{seconds // 60}:{seconds % 60}.{whole.microseconds:06d}"

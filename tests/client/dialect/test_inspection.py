@@ -12,6 +12,7 @@ from sluice_client.sqlalchemy import MAP, STRUCT
 from tests.client.dialect.conftest import NAMES, MakeEngine
 from tests.client.dialect.lake import VIEW_COLUMNS, Lake
 from tests.client.gateways import Served
+from tests.client.transports import LossyTransport
 
 DESCRIBE_VIEW = "SELECT * FROM `lake`.`shop`.`some_orders`"
 
@@ -70,6 +71,7 @@ def test_tables_and_views(engine: sa.Engine, schema: str | None, tables: list[st
         ("other", "mem.shop", True),
         ("other", None, False),
         ("nope", "nowhere", False),
+        ("north.orders", "lake.shop", False),
         ("o`r'd\"e\nrs", None, False),
         ("a/b?c=%d", None, False),
         ("", None, False),
@@ -207,6 +209,13 @@ def test_a_whole_schema_is_reflected(gateway: Served, engine: sa.Engine) -> None
     metadata.reflect(engine, views=True)
     assert sorted(metadata.tables) == ["orders", "some_orders"]
     assert sorted(metadata.tables["some_orders"].c.keys()) == ["at", "id", "place"]
+
+
+def test_a_table_is_reflected_by_one_request(make_engine: MakeEngine) -> None:
+    counting = LossyTransport(lambda _request, _number: False)
+    engine = make_engine("/lake/shop", connect_args={"transport": counting})
+    sa.Table("orders", sa.MetaData(), autoload_with=engine)
+    assert [request.url.path for request in counting.requests] == ["/tables/lake.shop.orders"]
 
 
 def test_temporary_views_are_those_of_the_session(make_engine: MakeEngine) -> None:

@@ -233,6 +233,15 @@ def test_a_condition(condition: Any, expected: str) -> None:
     sqlglot.parse_one(f"SELECT 1 WHERE {expected}", dialect="spark")
 
 
+def test_an_interval_is_a_text_that_is_cast() -> None:
+    statement = sa.select(sa.func.now() - timedelta(days=7, seconds=1))
+    made = statement.compile(dialect=SluiceDialect())
+    assert str(made) == "SELECT now() - CAST(? AS INTERVAL DAY TO SECOND) AS anon_1"
+    [(name, value)] = made.params.items()
+    processors: Any = made._bind_processors
+    assert processors[name](value) == "7 0:0:1.000000"
+
+
 def test_lists_become_as_many_parameters_as_there_are_values() -> None:
     options = {"render_postcompile": True}
     assert compiled(sa.select(SK).where(YEAR.in_([1, 2])), **options).endswith("IN (?, ?)")
