@@ -44,7 +44,7 @@ class SluiceDialect(DefaultDialect):
     driver = "http"
     scheme: ClassVar[str] = "http"
     default_paramstyle = "qmark"
-    # Of the types, only intervals ask for a cast.
+    # Only intervals ask for a cast.
     bind_typing = BindTyping.RENDER_CASTS
 
     statement_compiler = SparkCompiler

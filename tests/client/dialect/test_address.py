@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import traceback
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from sqlalchemy.exc import ArgumentError
 
 from sluice_client.settings import RetryPolicy, Timeouts
 from sluice_client.sqlalchemy import SluiceDialect, SluiceHttpsDialect
+from tests.client.gateways import furnished, serving
 
 TOKEN = "correct-horse-battery-staple"
 LIMITS = {"row_limit": "MAX", "byte_limit": "MAX"}
@@ -121,6 +123,22 @@ def test_no_repr_shows_the_token() -> None:
     assert "kim:***@" in str(engine.url)
     with pytest.raises(sa.exc.OperationalError) as raised, engine.connect() as connection:
         connection.execute(sa.text("SELECT 1"))
+    assert TOKEN not in "".join(traceback.format_exception(raised.value))
+
+
+def test_the_token_reaches_the_gateway_and_no_error_shows_one() -> None:
+    tokens = {"ana": hashlib.sha256(TOKEN.encode()).hexdigest()}
+    with serving(api_tokens=tokens) as (url, gateway), furnished(url, gateway) as served:
+        host = url.removeprefix("http://")
+        with sa.create_engine(f"sluice://:{TOKEN}@{host}/lake/tpcds").connect() as connection:
+            assert connection.execute(sa.text("SELECT 1")).scalar() == 1
+            assert sa.inspect(connection).get_table_names() == ["store_returns"]
+            connection.invalidate()
+        assert {query.record.caller for query in served.queries.by_id.values()} == {"ana"}
+        wrong = sa.create_engine(f"sluice://:{TOKEN}-not@{host}/lake/tpcds")
+        with wrong.connect() as connection, pytest.raises(sa.exc.OperationalError) as raised:
+            connection.execute(sa.text("SELECT 1"))
+        wrong.dispose()
     assert TOKEN not in "".join(traceback.format_exception(raised.value))
 
 

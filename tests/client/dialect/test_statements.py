@@ -347,6 +347,14 @@ def test_a_schema_may_have_its_catalog_before_it(schema: str, expected: str) -> 
     assert compiled(sa.select(table.c.c)) == f"SELECT {expected}.c FROM {expected}"
 
 
+def test_schemas_may_be_translated() -> None:
+    table = sa.Table("t", sa.MetaData(), sa.Column("c"), schema="a")
+    made = sa.select(table.c.c).compile(
+        dialect=SluiceDialect(), schema_translate_map={"a": "lake.New"}, render_schema_translate=True
+    )
+    assert " ".join(str(made).split()) == "SELECT lake.`New`.t.c FROM lake.`New`.t"
+
+
 @pytest.mark.parametrize(
     ("statement", "message"),
     [
