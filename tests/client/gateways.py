@@ -135,7 +135,7 @@ class Served:
 
 
 @contextmanager
-def serving(gateway: FakeGateway | None = None, **options: Any) -> Iterator[tuple[str, FakeGateway]]:
+def serving(gateway: FakeGateway | None = None, /, **options: Any) -> Iterator[tuple[str, FakeGateway]]:
     """Serves a gateway, and yields its address."""
     settings = Settings(**({"shutdown_timeout_s": 0} | options))
     gateway = FakeGateway() if gateway is None else gateway
