@@ -169,7 +169,10 @@ class Inspection:
         """Returns a name for a query. Without a schema, it may be that of a temporary view."""
         if schema is None and (self._dbapi.session is not None or self._schema is None):
             return full_name(table)
-        return full_name(*(part for part in self._place(schema) if part is not None), table)
+        catalog, name = self._place(schema)
+        # A part of a name has no dot: those of a nested schema stand between its levels.
+        before = [] if catalog is None else [catalog]
+        return full_name(*before, *([] if name is None else name.split(".")), table)
 
     def _place(self, schema: str | None) -> tuple[str | None, str | None]:
         """Returns the catalog and the schema of a schema argument, as Spark would read it."""

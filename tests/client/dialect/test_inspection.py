@@ -148,6 +148,18 @@ def test_columns_of_a_view_are_those_of_a_query_that_does_not_run(gateway: Serve
     assert gateway.queries.by_id == {}
 
 
+@pytest.mark.parametrize("schema", ["shop.north", "lake.shop.north"])
+def test_a_view_may_be_in_a_nested_schema(gateway: Served, engine: sa.Engine, schema: str) -> None:
+    sql = "SELECT * FROM `lake`.`shop`.`north`.`some`"
+    gateway.queries.descriptions[sql] = VIEW_COLUMNS
+    assert [column["name"] for column in sa.inspect(engine).get_columns("some", schema)] == [
+        "id",
+        "at",
+        "place",
+    ]
+    assert [asked.sql for asked in gateway.queries.described] == [sql]
+
+
 def test_a_table_that_is_not_there_is_an_error_of_its_own(gateway: Served, engine: sa.Engine) -> None:
     gateway.queries.failures["SELECT * FROM `lake`.`shop`.`no``pe`"] = TableNotFound("lake.shop.no`pe", [])
     inspector = sa.inspect(engine)
