@@ -92,8 +92,14 @@ class Inspection:
             described = self._described(table, schema)
             if described is None:
                 return list(self._columns_by_spark(table, schema))
+        source = described.raw.get("source")
         return [
-            _column(column.name, type_of(column.type, Spelling.ICEBERG), not column.is_required, column.doc)
+            _column(
+                column.name,
+                type_of(column.type, _spelling(column.type, source)),
+                not column.is_required,
+                column.doc,
+            )
             for column in described.columns
         ]
 
@@ -192,6 +198,11 @@ class Inspection:
             self._known[key] = ask()
         found: T = self._known[key]
         return found
+
+
+def _spelling(type_text: str, source: object) -> Spelling:
+    """Returns whose words a column's type has. Nested types of tables that are not Iceberg's are Spark's."""
+    return Spelling.SPARK if source in ("FILES", "OTHER") and "<" in type_text else Spelling.ICEBERG
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from dataclasses import replace
 from service.browsing.catalog_browser import CatalogBrowser
 from service.model.query.results import Column
 from service.model.tables.contents import SchemaEntry
-from service.model.tables.tables import TableColumn, TableFacts, TableListing, TableName
+from service.model.tables.tables import TableColumn, TableFacts, TableListing, TableName, TableSource
 from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
 from tests.fakes.clock import FakeClock
 from tests.fakes.contents import FakeContents
@@ -19,6 +19,7 @@ from tests.fakes.views import FakeViews
 ORDERS = TableName("lake", "shop", "orders")
 NORTH = TableName("lake", "shop.north", "orders")
 OTHER = TableName("mem", "shop", "other")
+FOLDER = TableName("mem", "files", "folder")
 VIEW = TableName("lake", "shop", "some_orders")
 VIEW_COLUMNS = (
     Column("id", "BIGINT", is_nullable=False),
@@ -49,12 +50,21 @@ def table_of(name: TableName) -> TableFacts:
     return replace(facts_of_empty_table(name, columns), comment=f"all of {name}")
 
 
+def folder_of(name: TableName) -> TableFacts:
+    """Returns a table of files, as Spark's own catalog describes it: its nested types are Spark's."""
+    types = ("long", "timestamp", "char(3)", "struct<at:timestamp,tags:array<string>>")
+    columns = tuple(
+        TableColumn(number, f"c{number}", kind, is_required=False) for number, kind in enumerate(types, 1)
+    )
+    return replace(facts_of_empty_table(name, columns), source=TableSource.FILES)
+
+
 class Lake(FakeGateway):
     """Its catalogs are `lake`, `mem` and `empty`."""
 
     def __init__(self) -> None:
         names = ("empty", "lake", "mem")
-        tables = [table_of(name) for name in (ORDERS, NORTH, OTHER)]
+        tables = [*(table_of(name) for name in (ORDERS, NORTH, OTHER)), folder_of(FOLDER)]
         self.catalogs = FakeCatalogs(names, tables)
         super().__init__()
         schemas = [

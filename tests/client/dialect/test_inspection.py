@@ -134,6 +134,16 @@ def test_columns_of_a_table(engine: sa.Engine) -> None:
     assert {column["default"] for column in columns.values()} == {None}
 
 
+def test_nested_types_of_a_table_of_files_are_those_of_spark(engine: sa.Engine) -> None:
+    columns = sa.inspect(engine).get_columns("folder", "mem.files")
+    assert [column["type"].compile(engine.dialect) for column in columns] == [
+        "BIGINT",
+        "TIMESTAMP_NTZ",
+        "STRING",
+        "STRUCT<`at`: TIMESTAMP, `tags`: ARRAY<STRING>>",
+    ]
+
+
 def test_columns_of_a_view_are_those_of_a_query_that_does_not_run(gateway: Served, engine: sa.Engine) -> None:
     gateway.queries.descriptions[DESCRIBE_VIEW] = VIEW_COLUMNS
     columns = sa.inspect(engine).get_columns("some_orders")

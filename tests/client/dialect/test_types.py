@@ -9,6 +9,7 @@ import pytest
 import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
+from pyiceberg import types as iceberg
 from sqlalchemy.exc import ArgumentError, CompileError, SAWarning
 
 from sluice_client.sqlalchemy import INTERVAL, MAP, STRUCT, TINYINT, VARIANT, SluiceDialect
@@ -143,6 +144,23 @@ def test_a_text_of_spark_is_read(text: str, expected: str) -> None:
 @pytest.mark.parametrize(("text", "expected"), BY_ICEBERG.items(), ids=BY_ICEBERG)
 def test_a_text_of_iceberg_is_read(text: str, expected: str) -> None:
     assert sql(type_of(text, Spelling.ICEBERG)) == expected
+
+
+def test_a_text_of_pyiceberg_is_read() -> None:
+    kind = iceberg.StructType(
+        iceberg.NestedField(
+            1, "a b", iceberg.ListType(2, iceberg.DecimalType(7, 2)), doc="it's (a) doc, yes"
+        ),
+        iceberg.NestedField(3, "m", iceberg.MapType(4, iceberg.StringType(), 5, iceberg.TimestamptzType())),
+        iceberg.NestedField(
+            6, "s", iceberg.StructType(iceberg.NestedField(7, "f", iceberg.FixedType(3), required=True))
+        ),
+        iceberg.NestedField(8, "u", iceberg.UUIDType(), doc="the last one"),
+    )
+    assert sql(type_of(str(kind), Spelling.ICEBERG)) == (
+        "STRUCT<`a b`: ARRAY<DECIMAL(7, 2)>, `m`: MAP<STRING, TIMESTAMP>, `s`: STRUCT<`f`: BINARY>,"
+        " `u`: STRING>"
+    )
 
 
 @pytest.mark.parametrize("written", sorted({text for _, text in WRITTEN.values()}))
