@@ -42,6 +42,18 @@ class SparkCompiler(SQLCompiler):
             return rendered
         return text_literal(rendered[1:-1].replace("''", "'"))
 
+    def visit_column(self, column: Any, *args: Any, **kw: Any) -> str:
+        """Returns a column with its table's name, and with the schema only if another table has that name.
+
+        The gateway prunes no query whose columns name their table by a path: Spark could mean a struct.
+        """
+        text: str = super().visit_column(column, *args, **kw)
+        table = column.table
+        schema = None if table is None else self.preparer.schema_for_object(table)
+        if not schema or self._is_name_shared(table):
+            return text
+        return text.removeprefix(f"{self.preparer.quote_schema(schema)}.")
+
     def render_bind_cast(
         self, type_: sqltypes.TypeEngine[Any], dbapi_type: sqltypes.TypeEngine[Any], sqltext: str
     ) -> str:
@@ -138,6 +150,11 @@ class SparkCompiler(SQLCompiler):
     def delete_extra_from_clause(self, *args: Any, **kw: Any) -> NoReturn:
         """Raises CompileError: a DELETE has one table."""
         raise CompileError("a DELETE of Spark SQL has one table: write a subquery")
+
+    def _is_name_shared(self, table: Any) -> bool:
+        around = self.stack[-1]["correlate_froms"] if self.stack else ()
+        names = [str(getattr(other, "name", "")).lower() for other in around if other is not table]
+        return str(table.name).lower() in names
 
     def _limited(self, limit: Any, offset: Any, **kw: Any) -> str:
         text = "" if limit is None else f"\n LIMIT {self.process(limit, **kw)}"

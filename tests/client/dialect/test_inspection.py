@@ -219,9 +219,9 @@ def test_a_table_is_reflected(engine: sa.Engine) -> None:
     assert not orders.c.id.nullable
     statement = sa.select(orders.c["a `name`: 50%?"], orders.c.place["city"]).where(orders.c.id == 1)
     assert str(statement.compile(engine)).split("\n") == [
-        "SELECT lake.shop.orders.`a ``name``: 50%?`, lake.shop.orders.place.`city` AS anon_1 ",
+        "SELECT orders.`a ``name``: 50%?`, orders.place.`city` AS anon_1 ",
         "FROM lake.shop.orders ",
-        "WHERE lake.shop.orders.id = ?",
+        "WHERE orders.id = ?",
     ]
 
 

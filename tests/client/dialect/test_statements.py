@@ -101,8 +101,7 @@ STATEMENTS: dict[str, tuple[Any, str]] = {
     "now": (sa.select(sa.func.now()), "SELECT now() AS now_1"),
     "union": (
         sa.union_all(sa.select(SK), sa.select(SALES.c.sold_sk)),
-        "SELECT date_dim.d_date_sk FROM date_dim UNION ALL SELECT lake.shop.sales.sold_sk"
-        " FROM lake.shop.sales",
+        "SELECT date_dim.d_date_sk FROM date_dim UNION ALL SELECT sales.sold_sk FROM lake.shop.sales",
     ),
     "except and intersect": (
         sa.except_(sa.select(SK), sa.intersect(sa.select(SK), sa.select(YEAR))),
@@ -120,7 +119,7 @@ STATEMENTS: dict[str, tuple[Any, str]] = {
     "join": (
         sa.select(SK).select_from(DAYS.join(SALES, SALES.c.sold_sk == SK, full=True)),
         "SELECT date_dim.d_date_sk FROM date_dim FULL OUTER JOIN lake.shop.sales"
-        " ON lake.shop.sales.sold_sk = date_dim.d_date_sk",
+        " ON sales.sold_sk = date_dim.d_date_sk",
     ),
     "values": (
         sa.select(
@@ -155,7 +154,7 @@ STATEMENTS: dict[str, tuple[Any, str]] = {
     ),
     "delete": (
         sa.delete(SALES).where(SALES.c.sold_sk == 1),
-        "DELETE FROM lake.shop.sales WHERE lake.shop.sales.sold_sk = ?",
+        "DELETE FROM lake.shop.sales WHERE sales.sold_sk = ?",
     ),
 }
 
@@ -185,11 +184,11 @@ CONDITIONS: dict[str, tuple[Any, str]] = {
     "in": (YEAR.in_([1, 2]), "date_dim.d_year IN (__[POSTCOMPILE_d_year_1])"),
     "in a query": (
         YEAR.in_(sa.select(SALES.c.sold_sk)),
-        "date_dim.d_year IN (SELECT lake.shop.sales.sold_sk FROM lake.shop.sales)",
+        "date_dim.d_year IN (SELECT sales.sold_sk FROM lake.shop.sales)",
     ),
     "exists": (
         sa.exists(sa.select(SALES.c.sold_sk)),
-        "EXISTS (SELECT lake.shop.sales.sold_sk FROM lake.shop.sales)",
+        "EXISTS (SELECT sales.sold_sk FROM lake.shop.sales)",
     ),
     "like": (NAME.like("a%", escape="/"), "date_dim.d_day_name LIKE ? ESCAPE '/'"),
     "like with a backslash": (NAME.like("a%", escape="\\"), r"date_dim.d_day_name LIKE ? ESCAPE '\\'"),
@@ -220,8 +219,7 @@ CONDITIONS: dict[str, tuple[Any, str]] = {
     "between": (YEAR.between(1, 2), "date_dim.d_year BETWEEN ? AND ?"),
     "tuple": (
         sa.tuple_(YEAR, SK).in_(sa.select(SALES.c.sold_sk, SALES.c.price)),
-        "(date_dim.d_year, date_dim.d_date_sk) IN (SELECT lake.shop.sales.sold_sk,"
-        " lake.shop.sales.price FROM lake.shop.sales)",
+        "(date_dim.d_year, date_dim.d_date_sk) IN (SELECT sales.sold_sk, sales.price FROM lake.shop.sales)",
     ),
     "collate": (sa.collate(NAME, "UTF8_LCASE") == "a", "(date_dim.d_day_name COLLATE `UTF8_LCASE`) = ?"),
 }
@@ -344,7 +342,23 @@ def test_a_parameter_of_a_hostile_name_is_a_question_mark(name: str) -> None:
 )
 def test_a_schema_may_have_its_catalog_before_it(schema: str, expected: str) -> None:
     table = sa.table("t", sa.column("c"), schema=schema)
-    assert compiled(sa.select(table.c.c)) == f"SELECT {expected}.c FROM {expected}"
+    assert compiled(sa.select(table.c.c)) == f"SELECT t.c FROM {expected}"
+
+
+def test_tables_of_one_name_are_told_apart_by_their_schemas() -> None:
+    ours, theirs = (
+        sa.table("T" if schema == "b" else "t", sa.column("c"), schema=schema) for schema in ("a", "b")
+    )
+    assert compiled(sa.select(ours.c.c).where(ours.c.c == theirs.c.c)) == (
+        "SELECT a.t.c FROM a.t, b.`T` WHERE a.t.c = b.`T`.c"
+    )
+    inner = sa.select(theirs.c.c).where(theirs.c.c == ours.c.c).exists()
+    assert compiled(sa.select(ours.c.c).where(inner)) == (
+        "SELECT t.c FROM a.t WHERE EXISTS (SELECT b.`T`.c FROM b.`T` WHERE b.`T`.c = a.t.c)"
+    )
+    assert compiled(sa.select(ours.c.c).join(theirs.alias("x"), sa.true())) == (
+        "SELECT t.c FROM a.t JOIN b.`T` AS x ON true"
+    )
 
 
 def test_schemas_may_be_translated() -> None:
@@ -352,7 +366,7 @@ def test_schemas_may_be_translated() -> None:
     made = sa.select(table.c.c).compile(
         dialect=SluiceDialect(), schema_translate_map={"a": "lake.New"}, render_schema_translate=True
     )
-    assert " ".join(str(made).split()) == "SELECT lake.`New`.t.c FROM lake.`New`.t"
+    assert " ".join(str(made).split()) == "SELECT t.c FROM lake.`New`.t"
 
 
 @pytest.mark.parametrize(
