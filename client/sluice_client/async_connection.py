@@ -72,6 +72,16 @@ class AsyncConnection(AsyncQuerying, AsyncBrowsing):
         """The gateway's address."""
         return self._context.base_url
 
+    @property
+    def catalog(self) -> str | None:
+        """The catalog of names without one; None if it is the gateway's own."""
+        return self._defaults.catalog
+
+    @property
+    def schema(self) -> str | None:
+        """The schema of names without one; None if it is the gateway's own."""
+        return self._defaults.schema
+
     async def result(self, query_id: UUID, *, allow_truncated: bool = False) -> AsyncResult:
         """Returns the result of a query that was sent before, when it has succeeded."""
         status = await self._run(await_query(query_id, None, self._context))

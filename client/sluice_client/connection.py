@@ -75,6 +75,16 @@ class Connection(Querying, Browsing):
         """The gateway's address."""
         return self._context.base_url
 
+    @property
+    def catalog(self) -> str | None:
+        """The catalog of names without one; None if it is the gateway's own."""
+        return self._defaults.catalog
+
+    @property
+    def schema(self) -> str | None:
+        """The schema of names without one; None if it is the gateway's own."""
+        return self._defaults.schema
+
     def result(self, query_id: UUID, *, allow_truncated: bool = False) -> Result:
         """Returns the result of a query that was sent before, when it has succeeded.
 

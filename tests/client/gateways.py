@@ -135,10 +135,10 @@ class Served:
 
 
 @contextmanager
-def serving(**options: Any) -> Iterator[tuple[str, FakeGateway]]:
+def serving(gateway: FakeGateway | None = None, /, **options: Any) -> Iterator[tuple[str, FakeGateway]]:
     """Serves a gateway, and yields its address."""
     settings = Settings(**({"shutdown_timeout_s": 0} | options))
-    gateway = FakeGateway()
+    gateway = FakeGateway() if gateway is None else gateway
     server = server_of(settings, create_app(settings, lambda: gateway), context=tls_context(settings))
     with bind(HOST, 0) as listening:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})

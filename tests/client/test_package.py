@@ -41,18 +41,19 @@ def test_the_wheel_needs_httpx_and_pyarrow_alone(wheel: zipfile.ZipFile) -> None
     needs = Parser().parsestr(wheel.read(name).decode()).get_all("Requires-Dist", [])
     assert [need for need in needs if "extra ==" not in need] == ["httpx>=0.28", "pyarrow>=22"]
     extras = {need.split("extra == ")[1].strip("'\"") for need in needs if "extra ==" in need}
-    assert extras == {"pandas", "polars", "progress", "notebook", "cli"}
+    assert extras == {"pandas", "polars", "progress", "notebook", "cli", "sqlalchemy"}
 
 
 def test_importing_it_imports_no_optional_library() -> None:
     script = (
         "import sys, sluice_client, sluice_client.dbapi;"
-        "print(sorted({'pandas', 'polars', 'rich', 'IPython', 'service', 'api', 'numpy'} & set(sys.modules)))"
+        "print(sorted({'pandas', 'polars', 'rich', 'IPython', 'service', 'api', 'numpy', 'sqlalchemy'}"
+        " & set(sys.modules)))"
     )
     command = [sys.executable, "-I", "-c", f"import sys; sys.path.insert(0, {str(CLIENT)!r}); {script}"]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
     # Arrow imports numpy by itself where it is installed, and httpx imports rich for its command.
-    assert not {"pandas", "polars", "IPython", "service", "api"} & set(eval(ran.stdout))
+    assert not {"pandas", "polars", "IPython", "service", "api", "sqlalchemy"} & set(eval(ran.stdout))
 
 
 def _codes() -> list[tuple[str, int]]:

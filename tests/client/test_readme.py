@@ -15,14 +15,14 @@ import sluice_client
 from service.model.tables.schemas import Field, Primitive
 from tests.client.gateways import EVENTS, furnished
 from tests.fakes.gateway import FakeGateway
-from tests.integration.docs.samples import GATEWAY, page
+from tests.integration.docs.samples import at_gateway, page
 from tests.unit.ingest.wide_table import with_columns
 
 SCRIPTS = [step for step in page("client/README.md").steps if isinstance(step, str)]
 
 
 def test_there_are_examples_of_everything() -> None:
-    assert len(SCRIPTS) == 8
+    assert len(SCRIPTS) == 9
 
 
 @pytest.mark.parametrize("number", range(len(SCRIPTS)))
@@ -37,7 +37,7 @@ def test_an_example_runs(address: tuple[str, FakeGateway], number: int) -> None:
         gateway.queries.database.register("date_dim", dates)
         path = str(Path(sluice_client.__file__).parents[1])
         ran = subprocess.run(
-            [sys.executable, "-c", SCRIPTS[number].replace(GATEWAY, gateway.url)],
+            [sys.executable, "-c", at_gateway(SCRIPTS[number], gateway.url)],
             capture_output=True,
             text=True,
             timeout=120,

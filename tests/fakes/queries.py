@@ -92,6 +92,8 @@ class FakeQueries(QueryService):
         self.by_id: dict[UUID, Query] = {}
         self.refusal: Exception | None = None
         self.described: list[QueryRequest] = []
+        self.descriptions: dict[str, tuple[Column, ...]] = {}
+        """The columns of texts that are described; others have `COLUMNS_DESCRIBED`."""
         self.waits_asked_for = 0
         self.is_waited_for = threading.Event()
         self.stopped: list[Planning[Any]] = []
@@ -234,7 +236,7 @@ class FakeQueries(QueryService):
         self.described.append(request)
         handle = QueryHandle(uuid4(), request, caller, access, NOON, 0)
         parameters = (ParameterType("year", "INT"),) if ":year" in request.sql else ()
-        described = Description(COLUMNS_DESCRIBED, parameters)
+        described = Description(self.descriptions.get(request.sql, COLUMNS_DESCRIBED), parameters)
         planning = Planning(handle, lambda _query, _ports: described)
         if request.sql not in self.unfinished:
             planning.end(self.failures.get(request.sql) or described)

@@ -190,6 +190,12 @@ def test_two_violations_break_two_contracts_and_are_named(copy: Path) -> None:
             "The client's commands are arguments alone",
         ),
         ("sluice_client/query/run_query.py", "import typer", "Only the client's command line needs typer"),
+        ("sluice_client/dbapi/cursor.py", "import sqlalchemy", "Only the client's dialect needs SQLAlchemy"),
+        (
+            "sluice_client/sqlalchemy/types.py",
+            "import sluice_client.sqlalchemy.statements",
+            "The dialect writes SQL and reads names apart",
+        ),
     ],
 )
 def test_every_other_contract_bites_too(
@@ -224,6 +230,7 @@ def test_every_other_contract_bites_too(
         "spark_session",
         "sluice_client",
         "sluice_client/cli",
+        "sluice_client/sqlalchemy",
     ],
 )
 def test_a_new_part_of_a_room_needs_its_place_in_the_fence(

@@ -39,6 +39,12 @@ class Page:
     files: dict[str, str] = field(default_factory=dict)
 
 
+def at_gateway(script: str, url: str) -> str:
+    """Returns a script of a page that asks the gateway at this address, also by SQLAlchemy."""
+    host = GATEWAY.removeprefix("http://")
+    return script.replace(GATEWAY, url).replace(f"sluice://{host}", url.replace("http://", "sluice://"))
+
+
 def page(path: str) -> Page:
     """Reads the samples of a page of the repository."""
     found = Page()

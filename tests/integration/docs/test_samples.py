@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.integration.docs.samples import GATEWAY, ROOT, Page, Request, differences, page
+from tests.integration.docs.samples import ROOT, Page, Request, at_gateway, differences, page
 from tests.integration.rest_catalog.jars import rest_catalog_class_path
 from tests.integration.rest_catalog.server import rest_catalog_server
 from tests.integration.running import RunningGateway, run_sluice
@@ -102,7 +102,7 @@ def _final(client: httpx.Client, answer: httpx.Response) -> dict[str, Any]:
 
 def _run(script: str, running: RunningGateway) -> None:
     ran = subprocess.run(
-        [sys.executable, "-c", script.replace(GATEWAY, running.url)],
+        [sys.executable, "-c", at_gateway(script, running.url)],
         capture_output=True,
         text=True,
         timeout=300,
