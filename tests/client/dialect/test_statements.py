@@ -90,8 +90,8 @@ STATEMENTS: dict[str, tuple[Any, str]] = {
         "SELECT listagg(date_dim.d_day_name, ?) AS aggregate_strings_1 FROM date_dim",
     ),
     "window": (
-        sa.select(sa.func.row_number().over(partition_by=YEAR, order_by=SK, rows=(-1, None))),
-        "SELECT row_number() OVER (PARTITION BY date_dim.d_year ORDER BY date_dim.d_date_sk"
+        sa.select(sa.func.sum(SK).over(partition_by=YEAR, order_by=SK, rows=(-1, None))),
+        "SELECT sum(date_dim.d_date_sk) OVER (PARTITION BY date_dim.d_year ORDER BY date_dim.d_date_sk"
         " ROWS BETWEEN ? PRECEDING AND UNBOUNDED FOLLOWING) AS anon_1 FROM date_dim",
     ),
     "function of Spark": (
