@@ -59,7 +59,7 @@ class KnownQueries:
             QueryNotFound: this caller has no such query.
             MetricsStoreDown: its record cannot be read now.
         """
-        return self.reported(query_id, caller).record
+        return self._found(query_id, caller).record
 
     def reported(self, query_id: UUID, caller: str) -> QueryStatus:
         """Returns the recorded status, or that of the replica where the query is open.
@@ -71,12 +71,7 @@ class KnownQueries:
             PoliciesDown: it has a result, and nobody knows whether its caller may still read it.
             MetricsStoreDown: its record cannot be read now.
         """
-        found = self._awaited.found(
-            lambda: self._known(query_id), lambda found: found is not None or not self._others.has_others
-        )
-        if found is None or found.record.caller != caller:
-            raise QueryNotFound
-        return self._with_result(found)
+        return self._with_result(self._found(query_id, caller))
 
     def caller_of(self, query_id: UUID) -> str:
         """Returns whose query this is.
@@ -109,6 +104,14 @@ class KnownQueries:
         if record is None:
             raise QueryNotFound("No query of yours was sent under this requestId, or it has not arrived yet.")
         return record.query_id
+
+    def _found(self, query_id: UUID, caller: str) -> QueryStatus:
+        found = self._awaited.found(
+            lambda: self._known(query_id), lambda found: found is not None or not self._others.has_others
+        )
+        if found is None or found.record.caller != caller:
+            raise QueryNotFound
+        return found
 
     def _with_result(self, found: QueryStatus) -> QueryStatus:
         """Adds the shape of the result, if it can be read here and policies still let its caller read it."""

@@ -148,5 +148,8 @@ def test_a_replica_without_the_query_waits_while_the_policies_are_not_known(poli
     policed.clock.advance(timedelta(minutes=6))
     with pytest.raises(PoliciesDown):
         policed.queries.results.chunk(query_id, 0, "ann")
+    # Neither needs the result.
+    assert policed.queries.explainer.explain(query_id, "ann")
+    policed.queries.cancel(query_id, "ann")
     policed.live.refresh()
     assert policed.queries.results.chunk(query_id, 0, "ann").rows.num_rows
