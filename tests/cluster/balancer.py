@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.integration.running import REPOSITORY, until
+from tests.integration.running import REPOSITORY
+from tests.polling import until
 from tests.tcp_proxy import HOST, TcpProxy, by_caller
 
 CONFIGURATION = REPOSITORY / "deploy" / "compose" / "nginx.conf"

@@ -24,9 +24,10 @@ from api.bootstrap.parts.find_jars import TPCDS_PACKAGES
 from service.adapters.demo_data.tpcds.loader import Progress, load_tpcds
 from spark_session.jars.jars import check_java, resolve
 from tests.cluster.balancer import Balancer, balancer, free_port
-from tests.integration.running import REPOSITORY, RunningGateway, run_sluice, until
+from tests.integration.running import REPOSITORY, RunningGateway, run_sluice
 from tests.integration.servers import Postgres, postgres, valkey
 from tests.integration.spark_cluster import SparkCluster, spark_cluster
+from tests.polling import until
 
 SCALE = float(os.environ.get("SLUICE_CLUSTER_SCALE", "0.1"))
 SCHEMA = "tpcds"

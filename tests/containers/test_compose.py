@@ -18,7 +18,8 @@ import httpx
 import pytest
 
 from tests.containers.podman import Podman
-from tests.integration.running import REPOSITORY, until
+from tests.integration.running import REPOSITORY
+from tests.polling import until
 
 PROJECT = "sluice-compose-test"
 PUBLISHED, PROMETHEUS = "127.0.0.1:18080", "127.0.0.1:19090"

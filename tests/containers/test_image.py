@@ -16,7 +16,7 @@ import pytest
 
 from api.cli.demonstration.demo import QUESTION
 from tests.containers.podman import HARDENED, Podman
-from tests.integration.running import until
+from tests.polling import until
 
 IMAGE = os.environ.get("SLUICE_IMAGE", "localhost/sluice:latest")
 MAX_COMPRESSED_MB = 700

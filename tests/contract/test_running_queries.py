@@ -17,7 +17,8 @@ from service.ports.engine.query_engine import Statement
 from service.ports.engine.running_queries import RunningQueries
 from spark_session.engine.engine import SparkEngine
 from tests.fakes.running_queries import FakeRunningQueries
-from tests.integration.running import ENDLESS, until
+from tests.integration.running import ENDLESS
+from tests.polling import until
 
 
 class Harness(Protocol):

@@ -23,7 +23,8 @@ from tests.drill import hostile
 from tests.drill.bystander import Bystander
 from tests.integration.embedded_catalog import embedded_catalog
 from tests.integration.lakehouse import RETURNS, make, returns_row
-from tests.integration.running import REPOSITORY, RunningGateway, until
+from tests.integration.running import REPOSITORY, RunningGateway
+from tests.polling import until
 
 TOKENS = {"bystander": "bystanders-token-1a", "hostile": "hostiles-token-2b"}
 SETTINGS = {

@@ -19,7 +19,7 @@ from tests.drill.footprint import Footprint
 from tests.drill.inputs import HOSTILE_INPUTS, KINDS
 from tests.drill.place import NUMBERS, Place, a_place, wait
 from tests.integration.asking import rows
-from tests.integration.running import until
+from tests.polling import until
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(900)]
 

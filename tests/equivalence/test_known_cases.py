@@ -12,7 +12,7 @@ from service.model.query.query import Parameter
 from service.query.filtering.unfiltered_scans import unfiltered_scans
 from tests.equivalence.harness import Harness
 from tests.equivalence.lakehouse import FACTS
-from tests.integration.running import until
+from tests.polling import until
 
 PRUNED = {
     "the fact on the left": ("SELECT * FROM by_k f, dim d WHERE f.k = d.k AND d.year = 1999", {"by_k.k"}),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from uuid import uuid4
 
 import pytest
@@ -151,14 +150,13 @@ def test_views_are_expanded_preserve_the_rows_and_can_be_left_unexpanded(
 ) -> None:
     views.check(sql)
     assert opened(views, sql) != set()
-    detections = gateway.queries.ports.pruner._detections
-    bounds = detections._bounds
-    detections._bounds = replace(bounds, is_expanding_views=False)
+    readings = gateway.queries.ports.pruner._detections._readings
+    readings._is_expanding = False
     try:
         assert opened(views, sql) == set()
         assert "by_k.k" in views.check(sql).applied
     finally:
-        detections._bounds = bounds
+        readings._is_expanding = True
 
 
 def test_a_view_cut_by_a_limit_is_not_pruned(views: Harness) -> None:

@@ -13,7 +13,7 @@ import psutil
 import psycopg
 
 from service.adapters.embedded.postgres_programs import PostgresPrograms, ProgramFailed
-from tests.integration.running import until
+from tests.polling import until
 
 HOST, USER = "127.0.0.1", "postgres"
 ATTEMPTS = 3

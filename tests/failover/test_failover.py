@@ -37,7 +37,7 @@ from tests.failover.valkey_group import cluster, watched
 from tests.fakes.filters import Collecting, date_filter
 from tests.fakes.ingests import ACCEPTED_AT
 from tests.integration.ingest.lakehouse import IngestLakehouse
-from tests.integration.running import until
+from tests.polling import until
 
 pytestmark = [
     pytest.mark.integration,

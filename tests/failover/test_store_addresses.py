@@ -28,9 +28,9 @@ from service.model.operations.health import PartState
 from tests.failover.valkey_group import MASTER, Watched, cluster, watched
 from tests.fakes.filters import Collecting, date_filter
 from tests.fakes.query_records import short_record
-from tests.integration.running import until
 from tests.integration.servers import Valkey, valkey
 from tests.integration.tls import Authority, tls_in_front_of
+from tests.polling import until
 
 pytestmark = pytest.mark.integration
 

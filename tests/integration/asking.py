@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 
-from tests.integration.running import until
+from tests.polling import until
 
 JsonObject = dict[str, Any]
 

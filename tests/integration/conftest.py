@@ -3,7 +3,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from uuid import uuid4
 
@@ -25,16 +25,30 @@ from tests.scopes import ON_ONE_ENGINE
 ENGINE = SharedEngine()
 
 
-@pytest.fixture(scope="session")
-def folder() -> Iterator[Path]:
+@contextmanager
+def _new_folder() -> Iterator[Path]:
     # Not `tmp_path`: PostgreSQL may run as another user, who has no access to pytest's folder.
     path = Path(tempfile.mkdtemp(prefix="sluice-gateways-"))
     yield path
     shutil.rmtree(path, ignore_errors=True)
 
 
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    """A folder for the gateways of one test file: two files may use the same names."""
+    with _new_folder() as path:
+        yield path
+
+
 @pytest.fixture(scope="session")
-def running(folder: Path) -> Iterator[RunningGateway]:
+def shared_folder() -> Iterator[Path]:
+    """A folder for the gateways that many test files share."""
+    with _new_folder() as path:
+        yield path
+
+
+@pytest.fixture(scope="session")
+def running(shared_folder: Path) -> Iterator[RunningGateway]:
     """A gateway with embedded servers and default settings, and with capacity for queries that never end."""
     settings = {
         "SLUICE_SPARK_MASTER": "local[4]",
@@ -44,12 +58,12 @@ def running(folder: Path) -> Iterator[RunningGateway]:
         "SLUICE_DEFAULT_SCHEMA": "shop",
         # These tests check what scans read. Every table is small enough to become a local relation instead.
         "SLUICE_LOCAL_RELATION_MAX_ROWS": "0",
-        "SLUICE_INGEST_SOURCE_PREFIXES": (folder / "sources").as_uri(),
+        "SLUICE_INGEST_SOURCE_PREFIXES": (shared_folder / "sources").as_uri(),
         "SLUICE_INGEST_EXECUTED_BODY_BYTES": str(1024 * 1024),
         "SLUICE_INGEST_SPLIT_BYTES": str(1024 * 1024),
     }
     with long_lived_jvms():
-        gateway = RunningGateway.start(folder / "embedded", settings)
+        gateway = RunningGateway.start(shared_folder / "embedded", settings)
     try:
         with closing(embedded_catalog(gateway.data_dir)) as lake:
             make_star(lake)
@@ -59,9 +73,9 @@ def running(folder: Path) -> Iterator[RunningGateway]:
 
 
 @pytest.fixture(scope="session")
-def sources_folder(folder: Path) -> Path:
+def sources_folder(shared_folder: Path) -> Path:
     """The folder whose files the embedded gateway may read."""
-    path = folder / "sources"
+    path = shared_folder / "sources"
     path.mkdir()
     return path
 
@@ -80,8 +94,8 @@ def lake(running: RunningGateway) -> Iterator[SqlCatalog]:
 
 
 @pytest.fixture(scope="session")
-def guarded(folder: Path) -> Iterator[Guarded]:
-    with guarded_gateway(folder / "guarded") as parts:
+def guarded(shared_folder: Path) -> Iterator[Guarded]:
+    with guarded_gateway(shared_folder / "guarded") as parts:
         yield parts
 
 

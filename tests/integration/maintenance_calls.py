@@ -8,7 +8,7 @@ import httpx
 from pyiceberg.table import Table
 
 from tests.integration.readers import named
-from tests.integration.running import until
+from tests.polling import until
 
 WITHIN_S = 120.0
 

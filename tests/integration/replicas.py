@@ -15,8 +15,9 @@ from pyiceberg.catalog.sql import SqlCatalog
 from service.adapters.filters.cache_server import LEASES
 from tests.integration.asking import start
 from tests.integration.lakehouse import make_star
-from tests.integration.running import RunningGateway, run_sluice, until
+from tests.integration.running import RunningGateway, run_sluice
 from tests.integration.servers import Postgres, Valkey, postgres, valkey
+from tests.polling import until
 
 # The engine collects the keys of two joined tables. While its JVM is paused, that takes as long as a test
 # wants.

@@ -10,23 +10,19 @@ import ssl
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import httpx
 import psutil
 
 from tests.integration.credential_watch import WatchedTransport, shown_in
-
-T = TypeVar("T")
+from tests.polling import until
 
 REPOSITORY = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-m", "api.cli"]
 READY_WITHIN_S = 120.0
-# Rarer with time: a poll costs both processes a millisecond or more, and a gateway starts for ten seconds.
-FIRST_POLL_S = 0.01
-LAST_POLL_S = 0.2
 # The test machine may be busy, and a slow engine is not a broken one.
 PATIENT = {
     "SLUICE_ENGINE_PROBE_TIMEOUT_S": "30",
@@ -40,17 +36,6 @@ ENDLESS = "SELECT sum(hash(id)) AS s FROM range(0, 1000000000000, 1, 1)"
 # This takes some seconds on one core: long enough to be seen running, short enough to wait for.
 SLOW = "SELECT max(pmod(hash(id), 2)) AS n FROM range(0, 400000000, 1, 1)"
 SLOW_ROWS = [[1]]
-
-
-def until(probe: Callable[[], T], within_s: float = 30.0) -> T:
-    """Polls until the probe returns something true, and returns that."""
-    started_at = time.monotonic()
-    while not (answer := probe()):
-        waited_s = time.monotonic() - started_at
-        assert waited_s < within_s, f"not within {within_s:g} s; the last answer was {answer!r}"
-        # At most a tenth late.
-        time.sleep(min(max(waited_s / 10, FIRST_POLL_S), LAST_POLL_S))
-    return answer
 
 
 def environment(data_dir: Path, settings: Mapping[str, str]) -> dict[str, str]:

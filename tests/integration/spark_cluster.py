@@ -21,7 +21,8 @@ import httpx
 import psutil
 
 from service.adapters.embedded.embedded_valkey import HOST
-from tests.integration.running import REPOSITORY, until
+from tests.integration.running import REPOSITORY
+from tests.polling import until
 
 MASTER = "org.apache.spark.deploy.master.Master"
 WORKER = "org.apache.spark.deploy.worker.Worker"

@@ -7,8 +7,8 @@ import struct
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from tests.integration.running import until
 from tests.integration.spark_cluster import WORKER, SparkCluster, daemon
+from tests.polling import until
 
 # A frame of Spark's transport has its length and type; a request also has its id and its body's length.
 REQUEST, FAILURE = 3, 5

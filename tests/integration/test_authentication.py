@@ -21,9 +21,10 @@ import pytest
 from service.tracing import TraceContext
 from tests.collector import Collector, collector
 from tests.fakes.oidc_issuer import AUDIENCE, OidcIssuer, oidc_issuer
-from tests.integration.running import RunningGateway, run_sluice, until
+from tests.integration.running import RunningGateway, run_sluice
 from tests.integration.servers import Postgres, postgres
 from tests.integration.tls import Authority
+from tests.polling import until
 
 pytestmark = pytest.mark.integration
 

@@ -12,7 +12,8 @@ from pyiceberg.table import Table
 from sluice_client import connect
 from tests.client.cli.running import Cli
 from tests.integration.log_tables import ids, named
-from tests.integration.running import ENDLESS, RunningGateway, until
+from tests.integration.running import ENDLESS, RunningGateway
+from tests.polling import until
 
 pytestmark = pytest.mark.integration
 

@@ -23,7 +23,7 @@ import redis
 from service.adapters.embedded.embedded_postgres import EmbeddedPostgres
 from service.adapters.embedded.embedded_valkey import EmbeddedValkey
 from service.errors.gateway_error import CannotStart
-from tests.integration.running import until
+from tests.polling import until
 
 pytestmark = pytest.mark.integration
 

@@ -17,7 +17,8 @@ from tests.chart.pod_processes import Processes
 from tests.chart.test_environment import secret_of
 from tests.integration.asking import readiness, rows
 from tests.integration.embedded_catalog import embedded_catalog
-from tests.integration.running import RunningGateway, until
+from tests.integration.running import RunningGateway
+from tests.polling import until
 
 pytestmark = pytest.mark.integration
 

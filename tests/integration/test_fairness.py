@@ -15,7 +15,8 @@ import pytest
 
 from tests.deploy.strict_exposition import families
 from tests.integration.asking import ask, cancel, post, problem, start, started, state, status
-from tests.integration.running import RunningGateway, until
+from tests.integration.running import RunningGateway
+from tests.polling import until
 
 pytestmark = pytest.mark.integration
 

@@ -25,8 +25,8 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.filters import DAYS, Collecting, date_filter, keys_of
 from tests.integration.asking import problem
 from tests.integration.guarded import Guarded
-from tests.integration.running import until
 from tests.integration.servers import Valkey, garbage, valkey
+from tests.polling import until
 
 pytestmark = pytest.mark.integration
 

@@ -19,7 +19,7 @@ from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import DateType, DecimalType, DoubleType, LongType, NestedField, StringType
 
 from tests.integration.asking import rows
-from tests.integration.running import until
+from tests.polling import until
 
 SCHEMA = Schema(
     NestedField(1, "id", LongType(), required=True),

@@ -19,8 +19,9 @@ from tests.integration.kafka.client import KafkaClient, kafka_client
 from tests.integration.kafka.jars import kafka_class_path
 from tests.integration.kafka.server import LOGIN, PASSWORD, USER, KafkaServer, kafka_server
 from tests.integration.log_tables import LOG_SCHEMA, VERSION_2, ids, named
-from tests.integration.running import REPOSITORY, RunningGateway, until
+from tests.integration.running import REPOSITORY, RunningGateway
 from tests.integration.scraping import numbers_when
+from tests.polling import until
 
 pytestmark = pytest.mark.integration
 

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.integration.asking import rows
-from tests.integration.running import COMMAND, REPOSITORY, RunningGateway, environment, run_sluice, until
+from tests.integration.running import COMMAND, REPOSITORY, RunningGateway, environment, run_sluice
 from tests.integration.servers import Valkey, postgres
+from tests.polling import until
 
 pytestmark = pytest.mark.integration
 

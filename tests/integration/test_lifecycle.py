@@ -20,7 +20,8 @@ from tests.integration.asking import ask, explain, post, problem, rows
 from tests.integration.embedded_catalog import embedded_catalog
 from tests.integration.guarded import Guarded
 from tests.integration.lakehouse import RETURNS, make, returns_row
-from tests.integration.running import SLOW, SLOW_ROWS, RunningGateway, run_sluice, until
+from tests.integration.running import SLOW, SLOW_ROWS, RunningGateway, run_sluice
+from tests.polling import until
 
 pytestmark = pytest.mark.integration
 

@@ -19,9 +19,10 @@ from tests.integration.embedded_catalog import embedded_catalog
 from tests.integration.lakehouse import make_star
 from tests.integration.log_tables import LOG_SCHEMA, VERSION_2, named
 from tests.integration.maintenance_calls import compact
-from tests.integration.running import ENDLESS, RunningGateway, until
+from tests.integration.running import ENDLESS, RunningGateway
 from tests.openlineage.checked import check
 from tests.openlineage.receiver import Receiver, receiver
+from tests.polling import until
 
 pytestmark = pytest.mark.integration
 

@@ -8,7 +8,8 @@ import httpx
 import pytest
 
 from tests.integration.asking import ask
-from tests.integration.running import RunningGateway, until
+from tests.integration.running import RunningGateway
+from tests.polling import until
 
 pytestmark = pytest.mark.integration
 

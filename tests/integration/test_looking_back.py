@@ -9,7 +9,8 @@ import pytest
 
 from tests.integration.asking import ask, cancel, explain, started
 from tests.integration.guarded import Guarded
-from tests.integration.running import ENDLESS, until
+from tests.integration.running import ENDLESS
+from tests.polling import until
 
 pytestmark = pytest.mark.integration
 

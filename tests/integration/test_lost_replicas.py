@@ -11,7 +11,8 @@ import pytest
 
 from tests.integration.asking import JsonObject, ask, cancel, explain, post, problem, start, started, status
 from tests.integration.replicas import Replicas, killed, replicas
-from tests.integration.running import ENDLESS, SLOW, RunningGateway, until
+from tests.integration.running import ENDLESS, SLOW, RunningGateway
+from tests.polling import until
 
 pytestmark = pytest.mark.integration
 

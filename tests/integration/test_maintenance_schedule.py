@@ -14,7 +14,8 @@ import pytest
 from tests.integration.asking import rows
 from tests.integration.embedded_catalog import embedded_catalog
 from tests.integration.readers import data_files
-from tests.integration.running import RunningGateway, until
+from tests.integration.running import RunningGateway
+from tests.polling import until
 
 pytestmark = pytest.mark.integration
 FILES = 8

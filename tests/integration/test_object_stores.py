@@ -30,8 +30,9 @@ from tests.integration.lakehouse import BY_DAY, CALENDAR, SALES, make
 from tests.integration.object_store.server import REGION, ObjectStore, object_store
 from tests.integration.rest_catalog.jars import FOR_S3, rest_catalog_class_path
 from tests.integration.rest_catalog.server import RestCatalogServer, rest_catalog_server
-from tests.integration.running import RunningGateway, until
+from tests.integration.running import RunningGateway
 from tests.integration.servers import postgres
+from tests.polling import until
 
 pytestmark = pytest.mark.integration
 

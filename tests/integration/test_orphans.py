@@ -31,7 +31,8 @@ from service.model.ingest.writing import TableKey, WriteTarget
 from service.model.tables.tables import TableName
 from tests.fakes.ingests import ingest_of
 from tests.integration.asking import JsonObject, rows
-from tests.integration.running import RunningGateway, until
+from tests.integration.running import RunningGateway
+from tests.polling import until
 
 pytestmark = pytest.mark.integration
 SCHEMA = Schema(NestedField(1, "id", LongType()), NestedField(2, "note", StringType()))

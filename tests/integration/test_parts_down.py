@@ -23,7 +23,8 @@ from tests.integration.asking import (
 )
 from tests.integration.guarded import Guarded
 from tests.integration.lakehouse import RETURNS, make, returns_row
-from tests.integration.running import ENDLESS, SLOW, SLOW_ROWS, until
+from tests.integration.running import ENDLESS, SLOW, SLOW_ROWS
+from tests.polling import until
 
 pytestmark = pytest.mark.integration
 

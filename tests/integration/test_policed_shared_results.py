@@ -13,7 +13,8 @@ import pytest
 
 from tests.integration.asking import ask, post, problem, status
 from tests.integration.replicas import Replicas, replicas
-from tests.integration.running import RunningGateway, until
+from tests.integration.running import RunningGateway
+from tests.polling import until
 
 pytestmark = pytest.mark.integration
 

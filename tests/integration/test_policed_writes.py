@@ -15,7 +15,8 @@ from pyiceberg.catalog.sql import SqlCatalog
 
 from tests.integration.embedded_catalog import embedded_catalog
 from tests.integration.made_views import make_view
-from tests.integration.running import RunningGateway, until
+from tests.integration.running import RunningGateway
+from tests.polling import until
 
 pytestmark = pytest.mark.integration
 

@@ -13,7 +13,8 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.table import Table
 
 from tests.integration.asking import JsonObject, cancel, computing, explain, start, status
-from tests.integration.running import ENDLESS, until
+from tests.integration.running import ENDLESS
+from tests.polling import until
 
 pytestmark = pytest.mark.integration
 

@@ -9,7 +9,8 @@ import pytest
 from tests.integration.asking import ask, cancel, computing, explain, post, problem
 from tests.integration.guarded import Guarded
 from tests.integration.lakehouse import files_of
-from tests.integration.running import ENDLESS, until
+from tests.integration.running import ENDLESS
+from tests.polling import until
 
 pytestmark = pytest.mark.integration
 

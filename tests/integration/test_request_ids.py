@@ -10,7 +10,7 @@ import pytest
 
 from tests.integration.asking import ask, post, problem
 from tests.integration.guarded import Guarded
-from tests.integration.running import until
+from tests.polling import until
 
 pytestmark = pytest.mark.integration
 

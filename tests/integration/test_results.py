@@ -12,7 +12,7 @@ import pytest
 
 from tests.integration.asking import ask, problem, rows
 from tests.integration.guarded import CHUNK_ROWS, Guarded
-from tests.integration.running import until
+from tests.polling import until
 
 pytestmark = pytest.mark.integration
 

@@ -28,7 +28,7 @@ from pyiceberg.types import (
 
 from tests.integration.asking import rows
 from tests.integration.log_tables import VERSION_2, ids, lines, named, put
-from tests.integration.running import until
+from tests.polling import until
 
 pytestmark = pytest.mark.integration
 

@@ -19,9 +19,10 @@ import pytest
 
 from tests.collector import Collector, collector
 from tests.fakes.oidc_issuer import AUDIENCE, oidc_issuer
-from tests.integration.running import RunningGateway, run_sluice, until
+from tests.integration.running import RunningGateway, run_sluice
 from tests.integration.servers import Postgres, Valkey, postgres, valkey
 from tests.integration.tls import Authority
+from tests.polling import until
 
 pytestmark = pytest.mark.integration
 

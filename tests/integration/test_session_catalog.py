@@ -16,7 +16,8 @@ from tests.equivalence.folders import write, write_file
 from tests.integration.asking import JsonObject, ask, explain, post, problem, rows
 from tests.integration.embedded_catalog import embedded_catalog
 from tests.integration.lakehouse import FIRST_DAY, make_star
-from tests.integration.running import RunningGateway, run_sluice, until
+from tests.integration.running import RunningGateway, run_sluice
+from tests.polling import until
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
 

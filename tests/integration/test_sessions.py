@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 
 from tests.integration.replicas import replicas
-from tests.integration.running import until
+from tests.polling import until
 
 pytestmark = pytest.mark.integration
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.integration.asking import JsonObject, ask, problem, status
 from tests.integration.replicas import Replicas, replicas
-from tests.integration.running import until
+from tests.polling import until
 
 pytestmark = pytest.mark.integration
 

@@ -20,7 +20,8 @@ from tests.integration.asking import JsonObject, explain, post
 from tests.integration.embedded_catalog import embedded_catalog
 from tests.integration.lakehouse import make_star
 from tests.integration.log_tables import LOG_SCHEMA, VERSION_2
-from tests.integration.running import RunningGateway, until
+from tests.integration.running import RunningGateway
+from tests.polling import until
 
 pytestmark = pytest.mark.integration
 

@@ -22,7 +22,8 @@ from tests.integration.asking import (
     status,
 )
 from tests.integration.guarded import MAX_QUEUED, WORKERS, Guarded
-from tests.integration.running import ENDLESS, SLOW, SLOW_ROWS, until
+from tests.integration.running import ENDLESS, SLOW, SLOW_ROWS
+from tests.polling import until
 
 pytestmark = pytest.mark.integration
 

@@ -28,10 +28,11 @@ from rich.table import Table
 from tests.integration.asking import ask
 from tests.integration.embedded_catalog import embedded_catalog
 from tests.integration.lakehouse import make, make_star
-from tests.integration.running import REPOSITORY, RunningGateway, until
+from tests.integration.running import REPOSITORY, RunningGateway
 from tests.load.ledger import Ledger
 from tests.load.memory import MemoryWatch, is_flat, thirds
 from tests.load.summary import Summary, summary_of
+from tests.polling import until
 
 MINUTES = float(os.environ.get("SLUICE_LOAD_SECONDS", "1800")) / 60
 CALLERS = int(os.environ.get("SLUICE_LOAD_CALLERS", "12"))

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.integration.running import REPOSITORY, until
+from tests.integration.running import REPOSITORY
+from tests.polling import until
 from tests.rolling.proxy import proxy
 
 CONFIGURATION = REPOSITORY / "deploy" / "compose" / "nginx.conf"

@@ -19,8 +19,9 @@ from pyiceberg.catalog.sql import SqlCatalog
 from tests.integration.asking import ask, start, status
 from tests.integration.lakehouse import make_star
 from tests.integration.replicas import killed
-from tests.integration.running import ENDLESS, RunningGateway, run_sluice, until
+from tests.integration.running import ENDLESS, RunningGateway, run_sluice
 from tests.integration.servers import postgres, valkey
+from tests.polling import until
 from tests.rolling.front import free_ports, front
 from tests.rolling.load import TABLE, Tally, ingest_of, load
 

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 
 from service.errors.unavailable import MetricsStoreDown
 from service.periodic_worker import PeriodicWorker
-from tests.integration.running import until
+from tests.polling import until
 
 NEVER_S = 3_600.0
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.client.cli.running import COMMAND, Cli
 from tests.client.gateways import Served
-from tests.integration.running import until
+from tests.polling import until
 
 ENDLESS = "SELECT 'endless'"
 

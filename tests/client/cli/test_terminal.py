@@ -11,7 +11,7 @@ import pytest
 
 from tests.client.cli.running import Cli, Terminal
 from tests.client.gateways import Served
-from tests.integration.running import until
+from tests.polling import until
 
 ENDLESS = "SELECT 'endless'"
 HOSTILE = "SELECT chr(27) || ']0;title' || chr(7) AS \"na\x1b[2Jme\""

@@ -17,7 +17,7 @@ from service.model.tables.tables import (
     VersionKind,
 )
 from tests.contract.catalogs.lakehouse import COLUMNS, Lakehouse
-from tests.integration.running import until
+from tests.polling import until
 
 EVENTS = TableName("lake", "logs", "events")
 

@@ -47,7 +47,7 @@ def free_port() -> int:
 
 
 @pytest.fixture(scope="session")
-def flight(folder: Path) -> Iterator[FlightGateway]:
+def flight(shared_folder: Path) -> Iterator[FlightGateway]:
     port = free_port()
     settings = {
         "SLUICE_SPARK_MASTER": "local[4]",
@@ -58,7 +58,7 @@ def flight(folder: Path) -> Iterator[FlightGateway]:
         "SLUICE_API_TOKENS": json.dumps({NAME: hashlib.sha256(PASSWORD.encode()).hexdigest()}),
     }
     with long_lived_jvms():
-        running = RunningGateway.start(folder / "flight", settings)
+        running = RunningGateway.start(shared_folder / "flight", settings)
     running.watch_password(NAME, PASSWORD)
     try:
         with closing(embedded_catalog(running.data_dir)) as lake:

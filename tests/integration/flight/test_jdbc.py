@@ -11,7 +11,7 @@ import pytest
 from spark_session.jars.jars import resolve
 from tests.engine_jars import JARS
 from tests.integration.flight.conftest import NAME, PASSWORD, FlightGateway
-from tests.integration.running import until
+from tests.polling import until
 
 pytestmark = pytest.mark.integration
 

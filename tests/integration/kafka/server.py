@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from spark_session.jars.jars import check_java
-from tests.integration.running import until
+from tests.polling import until
 
 HOST = "127.0.0.1"
 LOGIN = "org.apache.kafka.common.security.plain.PlainLoginModule required"

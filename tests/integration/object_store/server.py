@@ -20,7 +20,8 @@ import httpx
 from botocore.config import Config
 
 from tests.integration.object_store.names import AGE, DENY, KEY, SECRET, Action, Denial
-from tests.integration.running import REPOSITORY, until
+from tests.integration.running import REPOSITORY
+from tests.polling import until
 
 REGION = "us-east-1"
 

@@ -64,7 +64,7 @@ class Caller:
 
 
 @pytest.fixture(scope="session")
-def policed(folder: Path) -> Iterator[Place]:
+def policed(shared_folder: Path) -> Iterator[Place]:
     digests = {name: sha256(token.encode()).hexdigest() for name, token in TOKENS.items()}
     settings = {
         "SLUICE_API_TOKENS": json.dumps(digests),
@@ -74,7 +74,7 @@ def policed(folder: Path) -> Iterator[Place]:
         # All callers have one address, and send many wrong tokens.
         "SLUICE_AUTH_FAILURES_PER_MINUTE": "100000",
     }
-    for place in _place(folder / "policed", settings):
+    for place in _place(shared_folder / "policed", settings):
         for name, token in TOKENS.items():
             place.running.watch_password(name, token)
         with place.running.client_with(TOKENS[ADMIN]) as admin:
@@ -85,8 +85,8 @@ def policed(folder: Path) -> Iterator[Place]:
 
 
 @pytest.fixture(scope="session")
-def opened(folder: Path) -> Iterator[Place]:
-    yield from _place(folder / "opened", {})
+def opened(shared_folder: Path) -> Iterator[Place]:
+    yield from _place(shared_folder / "opened", {})
 
 
 @pytest.fixture(scope="session", params=ROLES)

@@ -18,7 +18,8 @@ from tests.integration.asking import JsonObject, ask, cancel, explain, post, sta
 from tests.integration.lakehouse import RETURNS, make, returns_row
 from tests.integration.made_views import make_view
 from tests.integration.maintenance_calls import compact
-from tests.integration.running import ENDLESS, RunningGateway, until
+from tests.integration.running import ENDLESS, RunningGateway
+from tests.polling import until
 
 pytestmark = pytest.mark.integration
 

@@ -91,7 +91,7 @@ class Writing:
 
 
 @pytest.fixture(scope="package")
-def writing(folder: Path) -> Iterator[Writing]:
+def writing(shared_folder: Path) -> Iterator[Writing]:
     settings = {
         "SLUICE_SPARK_MASTER": "local[2]",
         "SLUICE_SPARK_DRIVER_MEMORY": "1g",
@@ -105,7 +105,7 @@ def writing(folder: Path) -> Iterator[Writing]:
         # On a busy machine, canceled tasks that write need their time, and an engine is not replaced for it.
         "SLUICE_ENGINE_GRACE_S": "60",
     }
-    gateway = RunningGateway.start(folder / "sql-writes", settings, within_s=500.0)
+    gateway = RunningGateway.start(shared_folder / "sql-writes", settings, within_s=500.0)
     try:
         with closing(embedded_catalog(gateway.data_dir)) as lake:
             lake.create_namespace("w")

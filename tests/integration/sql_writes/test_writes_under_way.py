@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 from tests.integration.asking import cancel, computing, problem
-from tests.integration.running import until
 from tests.integration.sql_writes.conftest import FACT, Writing
+from tests.polling import until
 
 pytestmark = pytest.mark.integration
 

@@ -20,8 +20,9 @@ from sqlalchemy import create_engine, text
 from service.model.writes.writes import MARK
 from tests.integration.asking import ask, post, start, status
 from tests.integration.replicas import killed, settings_over
-from tests.integration.running import RunningGateway, run_sluice, until
+from tests.integration.running import RunningGateway, run_sluice
 from tests.integration.servers import Postgres, postgres, valkey
+from tests.polling import until
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(1500)]
 

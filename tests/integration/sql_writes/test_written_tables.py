@@ -10,8 +10,8 @@ from uuid import uuid4
 import pytest
 
 from tests.integration.asking import has_running_task, start
-from tests.integration.running import until
 from tests.integration.sql_writes.conftest import Writing
+from tests.polling import until
 
 pytestmark = pytest.mark.integration
 

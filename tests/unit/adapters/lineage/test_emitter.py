@@ -23,7 +23,7 @@ from tests.fakes.catalogs import FakeCatalogs
 from tests.fakes.journal import FakeJournal
 from tests.fakes.lineage import FakeLineage, FakeLineageMetrics, FakeTransport
 from tests.fakes.query_records import full_record, short_record
-from tests.integration.running import until
+from tests.polling import until
 
 AT_ONCE_S = 1.0
 

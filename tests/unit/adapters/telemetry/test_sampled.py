@@ -11,7 +11,7 @@ from typing import TypeVar
 import pytest
 
 from service.adapters.telemetry.sampled import Sampled
-from tests.integration.running import until
+from tests.polling import until
 
 T = TypeVar("T")
 WITHIN_S = 20

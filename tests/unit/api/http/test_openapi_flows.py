@@ -33,7 +33,7 @@ from service.policies.live_policies import LivePolicies
 from tests.fakes.clock import FakeClock
 from tests.fakes.policed_gateway import FOLDER, SELECT_FROM, PolicedGateway
 from tests.fakes.policy_store import FakePolicyStore
-from tests.integration.running import until
+from tests.polling import until
 from tests.unit.api.http.test_openapi import CHECKED
 from tests.unit.policies.by_hand import ByHand
 

@@ -17,7 +17,7 @@ from api.http.app import create_app
 from api.http.http_server import bind, server_of, url_of
 from api.http.stopping_server import met_last
 from tests.fakes.gateway import FakeGateway
-from tests.integration.running import until
+from tests.polling import until
 
 UNFINISHED = "select held"
 

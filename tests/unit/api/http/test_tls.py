@@ -33,8 +33,8 @@ from api.http.tls.reloading_context import ReloadingContext
 from service.errors.credential_errors import CertificateInvalid, CredentialFault
 from service.errors.gateway_error import CannotStart
 from tests.fakes.gateway import FakeGateway
-from tests.integration.running import until
 from tests.integration.tls import Authority
+from tests.polling import until
 
 HOST = "127.0.0.1"
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

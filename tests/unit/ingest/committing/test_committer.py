@@ -26,7 +26,7 @@ from tests.fakes.ingest_log import FakeIngestLog
 from tests.fakes.ingest_metrics import FakeIngestMetrics
 from tests.fakes.ingests import LOGS, ORDERS, ingest_of, write_result
 from tests.fakes.table_commits import FakeTableCommits
-from tests.integration.running import until
+from tests.polling import until
 
 WITHIN_S = 20
 # Failures and other replicas are checked again at once, so that no test waits.

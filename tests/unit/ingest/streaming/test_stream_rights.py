@@ -37,7 +37,7 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.ingest_service import FakeIngests
 from tests.fakes.policy_store import FakePolicyStore
 from tests.fakes.stream_store import FakeStreamStore
-from tests.integration.running import until
+from tests.polling import until
 from tests.unit.ingest.streaming.test_stream_service import (
     ANN,
     CHECKPOINT,

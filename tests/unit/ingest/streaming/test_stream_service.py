@@ -61,7 +61,7 @@ from tests.fakes.ingest_service import FakeIngests
 from tests.fakes.micro_batches import FakeMicroBatch, FakeStreamQueries
 from tests.fakes.stream_metrics import FakeStreamMetrics
 from tests.fakes.stream_store import FakeStreamStore
-from tests.integration.running import until
+from tests.polling import until
 from tests.unit.ingest.wide_table import DAY, ID, NOTE, with_columns
 
 WITHIN_S = 20

@@ -23,6 +23,7 @@ from tests.fakes.journal import FakeJournal
 from tests.fakes.metrics_store import FakeMetricsStore
 from tests.fakes.query_history import FakeQueryHistory
 from tests.fakes.replicas import FakeReplicas, MeetingPlace
+from tests.polling import until
 from tests.thorough import IS_THOROUGH
 from tests.unit.query.conftest import Bench
 
@@ -90,7 +91,9 @@ class Pair:
         return self.here.queries.status(query_id, "ann").record.state
 
     def ended(self, query_id: UUID) -> None:
+        """Waits for its end and its record, which comes a moment later: pauses here take no time."""
         self.here.queries.finished(query_id).result(PATIENCE_S)
+        until(lambda: self.here.journal.find(query_id) is not None, PATIENCE_S)
 
 
 @contextmanager

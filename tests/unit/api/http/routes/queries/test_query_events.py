@@ -25,7 +25,7 @@ from service.model.query.query import QueryRecord, QueryState
 from service.query.registry.query_status import QueryStatus
 from tests.fakes.gateway import FakeGateway
 from tests.fakes.queries import NOON
-from tests.integration.running import until
+from tests.polling import until
 from tests.unit.api.conftest import Running
 from tests.unit.api.http.test_stop import started
 
