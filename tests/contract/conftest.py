@@ -22,13 +22,13 @@ RELATION_BYTES = 3_000
 ENGINE = SharedEngine()
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="package", autouse=True)
 def _recorded_statements() -> Iterator[None]:
     with recorded():
         yield
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def server_directory() -> Iterator[Path]:
     # Not `tmp_path`: the server may run as another user, who has no access to pytest's directory.
     path = Path(tempfile.mkdtemp(prefix="sluice-servers-"))
@@ -43,14 +43,14 @@ def silent_address() -> Iterator[str]:
         yield f"127.0.0.1:{server.getsockname()[1]}"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def postgres(server_directory: Path) -> Iterator[EmbeddedPostgres]:
     server = EmbeddedPostgres.start(server_directory / "postgres")
     yield server
     server.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def metrics_url(postgres: EmbeddedPostgres) -> str:
     url = postgres.url("sluice")
     migrations.upgrade(url)
@@ -78,7 +78,7 @@ def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
         ENGINE.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def valkey(server_directory: Path) -> Iterator[EmbeddedValkey]:
     server = EmbeddedValkey.start(server_directory / "valkey")
     yield server

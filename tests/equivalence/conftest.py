@@ -43,7 +43,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.integration)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def data_dir() -> Iterator[Path]:
     # Not `tmp_path`: PostgreSQL may run as another user, who has no access to pytest's folder.
     path = Path(tempfile.mkdtemp(prefix="sluice-equivalence-"))
@@ -51,13 +51,13 @@ def data_dir() -> Iterator[Path]:
     shutil.rmtree(path, ignore_errors=True)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def folders(data_dir: Path) -> Path:
     """The folder of the tables without snapshots."""
     return data_dir / "folders"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def gateway(data_dir: Path) -> Iterator[Gateway]:
     """A gateway of real parts in this process, which filters the scans of tables of any size."""
     share_jars(data_dir)
@@ -85,7 +85,7 @@ def gateway(data_dir: Path) -> Iterator[Gateway]:
     gc.collect()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def lake(gateway: Gateway, data_dir: Path) -> Iterator[SqlCatalog]:
     """The catalog with every table, opened as another process would open it."""
     engine = gateway.queries.ports.engine
@@ -98,12 +98,12 @@ def lake(gateway: Gateway, data_dir: Path) -> Iterator[SqlCatalog]:
         yield catalog
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def harness(gateway: Gateway, lake: SqlCatalog) -> Harness:  # noqa: ARG001
     return Harness(gateway, properties={} if SOAK and SOAK.keeps_rows else NONE_KEPT)
 
 
-@pytest.fixture(scope="session", params=["interpreted", "compiled"])
+@pytest.fixture(scope="package", params=["interpreted", "compiled"])
 def keeping(request: pytest.FixtureRequest, gateway: Gateway, lake: SqlCatalog) -> Harness:  # noqa: ARG001
     """A harness whose queries read rows that earlier ones have filtered and hashed."""
     return Harness(gateway, properties=COMPILED if request.param == "compiled" else {})

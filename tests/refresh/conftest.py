@@ -35,7 +35,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.integration)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def data_dir() -> Iterator[Path]:
     # Not `tmp_path`: PostgreSQL may run as another user, who has no access to pytest's folder.
     path = Path(tempfile.mkdtemp(prefix="sluice-refresh-"))
@@ -43,7 +43,7 @@ def data_dir() -> Iterator[Path]:
     shutil.rmtree(path, ignore_errors=True)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def gateway(data_dir: Path) -> Iterator[Gateway]:
     """A gateway of real parts in this process, which refreshes aggregations over tables of any size."""
     share_jars(data_dir)
@@ -74,7 +74,7 @@ def gateway(data_dir: Path) -> Iterator[Gateway]:
         gc.collect()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def lake(gateway: Gateway, data_dir: Path) -> Iterator[SqlCatalog]:  # noqa: ARG001
     """The catalog, opened as another process would open it."""
     with closing(embedded_catalog(data_dir)) as catalog:
@@ -82,6 +82,6 @@ def lake(gateway: Gateway, data_dir: Path) -> Iterator[SqlCatalog]:  # noqa: ARG
         yield catalog
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def asker(gateway: Gateway, lake: SqlCatalog) -> Asker:  # noqa: ARG001
     return Asker(gateway)

@@ -42,7 +42,7 @@ class Postgres:
         return self._server.url(database)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def postgres() -> Iterator[Postgres]:
     # Not `tmp_path`: the server may run as another user, who has no access to pytest's directory.
     path = Path(tempfile.mkdtemp(prefix="sluice-catalogs-"))
@@ -52,7 +52,7 @@ def postgres() -> Iterator[Postgres]:
     shutil.rmtree(path, ignore_errors=True)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def rest_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RestCatalogServer]:
     class_path = rest_catalog_class_path(tmp_path_factory.mktemp("jars"))
     with rest_catalog_server(class_path, tmp_path_factory.mktemp("rest")) as server:

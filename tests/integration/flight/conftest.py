@@ -46,7 +46,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def flight(shared_folder: Path) -> Iterator[FlightGateway]:
     port = free_port()
     settings = {

@@ -39,7 +39,7 @@ def free_port() -> int:
         return port
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def hive() -> Iterator[HiveGateway]:
     folder = Path(tempfile.mkdtemp(prefix="sluice-hive-"))
     port = free_port()

@@ -16,7 +16,7 @@ from tests.contract.catalogs.conftest import Postgres
 from tests.integration.ingest.lakehouse import IngestLakehouse
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def server() -> Iterator[Postgres]:
     # Not `tmp_path`: the server may run as another user, who has no access to pytest's directory.
     path = Path(tempfile.mkdtemp(prefix="sluice-ingest-"))

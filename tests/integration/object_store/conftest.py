@@ -8,7 +8,7 @@ import pytest
 from tests.integration.object_store.server import ObjectStore, object_store
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ObjectStore]:
     with object_store(tmp_path_factory.mktemp("store") / "log") as running:
         yield running

@@ -63,7 +63,7 @@ class Caller:
         return bool(self.token)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def policed(shared_folder: Path) -> Iterator[Place]:
     digests = {name: sha256(token.encode()).hexdigest() for name, token in TOKENS.items()}
     settings = {
@@ -84,12 +84,12 @@ def policed(shared_folder: Path) -> Iterator[Place]:
         yield place
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def opened(shared_folder: Path) -> Iterator[Place]:
     yield from _place(shared_folder / "opened", {})
 
 
-@pytest.fixture(scope="session", params=ROLES)
+@pytest.fixture(scope="package", params=ROLES)
 def caller(request: pytest.FixtureRequest) -> Caller:
     if request.param == ANONYMOUS:
         return Caller(ANONYMOUS, request.getfixturevalue("opened"), "")
