@@ -24,7 +24,7 @@ from service.policies.live_policies import LivePolicies
 from service.ports.clock import Clock
 from service.ports.telemetry.lineage import Lineage
 from service.query.execution.run_query import QueryPorts
-from service.query.filtering.look_for_filters import ready
+from service.query.filtering.detection.look_for_filters import ready
 
 
 def build_query_ports(

@@ -44,7 +44,7 @@ from service.query.execution.run_pruned import run_pruned
 from service.query.execution.run_write import run_write
 from service.query.execution.unpruned_in_session import unpruned_in_session
 from service.query.execution.validate import validate
-from service.query.filtering.in_process import InProcess
+from service.query.filtering.detection.in_process import InProcess
 from service.query.filtering.prune import Pruner
 from service.query.filtering.pruned_query import PrunedQuery
 from service.query.registry.ended_records import engine_run
