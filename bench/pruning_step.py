@@ -38,7 +38,7 @@ WARM_UPS = 12
 TARGET_MS = 15.0
 TARGET_DETECTION_MS = 8.0
 WHOLE, NEW, KNOWN = "whole", "a new text", "a known text"
-_DETECTIONS = "service.query.filtering.detections"
+_DETECTIONS = "service.query.filtering.detection.detections"
 PARTS = (
     Part("parse", f"{_DETECTIONS}:parse"),
     Part("facts of the tables", "service.adapters.catalogs.catalogs:PyIcebergCatalogs.facts_of"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 
 import structlog
@@ -63,46 +63,29 @@ def create_app(
         clock: the time by which credentials expire. Without it, the machine's clock counts.
         protocols: make the servers of other protocols, which start and stop with the app.
     """
-    access = GatewayAccess(gateway_factory, on_failed_start or _log_failed_start, _access_bounds(settings))
-    servers: list[ProtocolServer] = []
-    app = _bare_app(settings, access, servers)
-    metrics_of_process = ProcessMetrics()
-    event_streams = _event_streams(settings)
-    _watch(metrics_of_process, access, event_streams, settings)
     clock = clock or ProcessClock()
+    access = GatewayAccess(gateway_factory, on_failed_start or _log_failed_start, _access_bounds(settings))
+    metrics, event_streams = ProcessMetrics(), _event_streams(settings)
+    _watch(metrics, access, event_streams, settings)
     authenticator = authenticator_of(settings, access, clock, verifier)
     failed_logins = FailedLogins(clock)
-    logins = Logins(
-        authenticator,
-        metrics_of_process.authentication,
-        _noting_failures(access, failed_logins) if settings.audit else None,
-    )
-    waiting = Waiting()
-    app.state.app_context = AppContext(
-        settings=settings,
-        access=access,
-        waiting=waiting,
-        process_metrics=metrics_of_process,
-        event_streams=event_streams,
-        forget_key=authenticator.forget_key,
-        shown_statement=shown_statement(settings),
-    )
-    include_routes(app, settings)
     edge = ProtocolEdge(
         settings=settings,
         access=access,
-        logins=logins,
-        waiting=waiting,
+        logins=Logins(authenticator, metrics.authentication, _note_failure(settings, access, failed_logins)),
+        waiting=Waiting(),
         clock=clock,
         shown_statement=shown_statement(settings),
-        registry=metrics_of_process.registry,
+        registry=metrics.registry,
     )
-    _add_protocols(app, [factory(edge) for factory in protocols], servers, access)
-    # The package has its own copy of Swagger UI: FastAPI's page loads it from a CDN, which many users cannot
-    # reach.
-    patch_fastapi(app, redirect_from_root_to_docs=False)
+    servers = [factory(edge) for factory in protocols]
+    app = _bare_app(settings, access, servers)
+    app.state.app_context = _app_context(edge, metrics, event_streams, authenticator.forget_key)
+    include_routes(app, settings)
+    _include_protocols(app, servers, access)
+    _serve_docs_page(app)
     install_problems(app)
-    _add_layers(app, edge, failed_logins, metrics_of_process)
+    _add_layers(app, edge, failed_logins, metrics)
     app.openapi = functools.partial(describe, app, settings)  # type: ignore[method-assign]
     return app
 
@@ -157,24 +140,48 @@ def _event_streams(settings: Settings) -> OpenStreams:
     return OpenStreams(settings.max_event_streams, own)
 
 
-def _noting_failures(access: GatewayAccess, failed_logins: FailedLogins) -> NoteFailure:
+def _note_failure(
+    settings: Settings, access: GatewayAccess, failed_logins: FailedLogins
+) -> NoteFailure | None:
+    """Returns the callback that notes failed logins for the audit log; None without an audit log."""
+
     def note(sent: Sent, error: CredentialRefused) -> None:
         failed_logins.note(FailedLogin(sent.peer, sent.kind, error.code), sent.key_id)
         # While the gateway starts, the failures wait here.
         with suppress(PartDown):
             access.gateway.audit.trail.follow(failed_logins.take)
 
-    return note
+    return note if settings.audit else None
 
 
-def _add_protocols(
-    app: FastAPI, made: Sequence[ProtocolServer], servers: list[ProtocolServer], access: GatewayAccess
-) -> None:
-    for server in made:
-        servers.append(server)
+def _app_context(
+    edge: ProtocolEdge,
+    metrics: ProcessMetrics,
+    event_streams: OpenStreams,
+    forget_key: Callable[[str], None],
+) -> AppContext:
+    return AppContext(
+        settings=edge.settings,
+        access=edge.access,
+        waiting=edge.waiting,
+        process_metrics=metrics,
+        event_streams=event_streams,
+        forget_key=forget_key,
+        shown_statement=edge.shown_statement,
+    )
+
+
+def _include_protocols(app: FastAPI, servers: Sequence[ProtocolServer], access: GatewayAccess) -> None:
+    for server in servers:
         access.watch(server.health)
         if server.router is not None:
             app.include_router(server.router)
+
+
+def _serve_docs_page(app: FastAPI) -> None:
+    # The package has its own copy of Swagger UI: FastAPI's page loads it from a CDN, which many users cannot
+    # reach.
+    patch_fastapi(app, redirect_from_root_to_docs=False)
 
 
 @asynccontextmanager

@@ -17,9 +17,10 @@ from service.ingest.dead_letters.accepted_rows import AcceptedRows
 from service.ingest.dead_letters.dead_letters import DeadLetters
 from service.ingest.dead_letters.separate_dead_letters import check_separate_dead_letters
 from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS, ReadBounds
+from service.ingest.distributed.is_executed import is_executed
 from service.ingest.distributed.large_parts import LargeInputs
 from service.ingest.distributed.sources_until import SourcesUntil
-from service.ingest.distributed.write_executed import ExecutedWrite, WritePorts, is_executed
+from service.ingest.distributed.write_executed import ExecutedWrite, WritePorts
 from service.ingest.joined_routes import joined_routes
 from service.ingest.no_ingest_metrics import NoIngestMetrics
 from service.ingest.present_columns import PresentColumns

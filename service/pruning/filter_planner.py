@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -15,15 +15,13 @@ from service.pruning.build_side.affordable_build import affordable_build
 from service.pruning.build_side.build_query import BuildQuery, build_query, fingerprint, series_of
 from service.pruning.build_side.build_sides import BuildSide, BuildSides
 from service.pruning.build_side.composite_keys import FoundKey, composite_keys
-from service.pruning.build_side.converted_query import converted_query
 from service.pruning.build_side.key_dependencies import key_dependencies
 from service.pruning.build_side.union_keys import union_keys
-from service.pruning.candidates.key_plan import KeyPlan
 from service.pruning.detection import DetectionContext, FilterAssignment
+from service.pruning.filter_request import FilterRequest
 from service.pruning.join_graph.filter_pushdown import SHARED, Reading
 from service.pruning.join_graph.known_tables import KnownTables
 from service.pruning.join_graph.query_graphs import QueryGraphs
-from service.pruning.join_graph.unfiltered_references import reference_of
 from service.pruning.rejected_candidates import RejectedCandidates
 from service.pruning.rewrites.has_all_filters import has_all_filters
 from service.pruning.scan_layout.is_worth_collecting import reading_cost
@@ -32,26 +30,6 @@ from service.pruning.scan_layout.is_worth_collecting import reading_cost
 MAX_SETS = 64
 # Relations that share a key are candidates for each other, and each build side takes milliseconds to write.
 MAX_BUILD_SIDES = 256
-
-
-@dataclass(frozen=True, slots=True)
-class FilterRequest:
-    """A request for a filter: a table reference, the candidate, and the plan for its keys.
-
-    With a `reading`, other places read the same table reference, and may need other rows of it.
-    """
-
-    candidate: Candidate
-    table: exp.Table
-    probe: Probe
-    plan: KeyPlan
-    reading: Reading | None = None
-
-    @property
-    def end(self) -> int | None:
-        """Where the table's name ends in the text; None when that is not known."""
-        end: int | None = self.table.this.meta.get("end")
-        return end
 
 
 class FilterPlanner:
@@ -107,7 +85,7 @@ class FilterPlanner:
         A request with a `reading` waits for `place_together`.
         """
         if request.reading is not None:
-            self._requests.setdefault(_column_of(request), []).append(request)
+            self._requests.setdefault(request.group_key, []).append(request)
             return
         side, end = self._build_side(request.candidate), request.end
         if isinstance(side, Reason) or end is None:
@@ -134,7 +112,7 @@ class FilterPlanner:
                 self._reject(request, Reason.PROBE_NOT_PRUNABLE, SHARED)
             return
         query, plan = union_keys(found), first.plan
-        is_converted = any(_is_converted(request.plan) for request in requests)
+        is_converted = any(request.is_converted for request in requests)
         self._add(first.candidate, first.probe, query, (plan.type_name,), plan.span, end, is_converted)
         self._rejections.note_filter(end)
 
@@ -149,7 +127,7 @@ class FilterPlanner:
         for request in requests:
             side = self._build_side(request.candidate)
             if isinstance(side, BuildSide):
-                keys = self._cost(side), _converted(request, side.query)
+                keys = self._cost(side), request.converted(side.query)
                 sides.setdefault(request.reading, []).append(keys)
         # Ties are broken by the identity, which does not depend on the relations' names.
         cheapest = [min(side, key=lambda keys: (keys[0], keys[1].identity))[1] for side in sides.values()]
@@ -190,8 +168,8 @@ class FilterPlanner:
         is_whole: bool,
     ) -> None:
         """Adds a filter on one column; `graph` has the relations of its keys, if these are known."""
-        plan, is_converted = request.plan, _is_converted(request.plan)
-        keys = _converted(request, query)
+        plan, is_converted = request.plan, request.is_converted
+        keys = request.converted(query)
         key_dependencies = (
             () if is_converted or graph is None else tuple(self._key_dependencies(graph, keys, allowed))
         )
@@ -281,21 +259,3 @@ class FilterPlanner:
         self._assignments[place] = FilterAssignment(
             found, end + 1, end in self._shared_ends, is_whole, self._graphs.is_read_in_a_union(end)
         )
-
-
-def _column_of(request: FilterRequest) -> tuple[object, ...]:
-    """Returns what requests of several readers must have in common for one filter to serve them."""
-    plan = request.plan
-    read = None if request.reading is None else request.reading.of
-    is_null_safe = request.candidate.is_null_safe
-    return reference_of(request.table), read, request.probe.columns, plan.type_name, plan.span, is_null_safe
-
-
-def _is_converted(plan: KeyPlan) -> bool:
-    return plan.cast_to is not None or plan.expression is not None
-
-
-def _converted(request: FilterRequest, query: BuildQuery) -> BuildQuery:
-    return converted_query(
-        query, request.plan.expression, request.plan.cast_to, request.candidate.is_null_safe
-    )

@@ -16,7 +16,8 @@ from service.model.tables.tables import TableFacts, TableName, TableSource
 from service.pruning.candidates.key_plan import key_plan
 from service.pruning.candidates.key_type import key_type
 from service.pruning.detection import DetectionContext
-from service.pruning.filter_planner import FilterPlanner, FilterRequest
+from service.pruning.filter_planner import FilterPlanner
+from service.pruning.filter_request import FilterRequest
 from service.pruning.join_graph.base_columns import base_columns
 from service.pruning.join_graph.filter_pushdown import (
     IsOpen,

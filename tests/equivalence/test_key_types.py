@@ -13,7 +13,7 @@ from service.gateway import Gateway
 from service.model.filters.filter_record import Reason
 from service.model.filters.key_set import FilterForm
 from service.query.filtering.collect import CollectBounds, Collector
-from service.query.filtering.detections import DetectionBounds, Detections
+from service.query.filtering.detection.detections import DetectionBounds, Detections
 from service.query.filtering.engine_keys import KEY_BYTES, EngineKeys
 from service.query.filtering.prune import Pruner
 from spark_session.engine.engine import SparkEngine

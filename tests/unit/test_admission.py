@@ -26,6 +26,7 @@ from service.query.admission.slot_bounds import SlotBounds
 from service.query.execution.run_query import QueryPorts
 from service.query.query_service import QueryBounds, QueryService
 from service.query.registry.query_status import QueryStatus
+from service.query.registry.readable_results import ReadableResults
 from service.query.workers.admission_rules import AdmissionRules, default_rules
 from tests.fakes.catalogs import FakeCatalogs
 from tests.fakes.clock import FakeClock
@@ -66,10 +67,12 @@ class House:
         self.cpu_times = FakeCpuTimes()
         store, catalogs = FakeMetricsStore(), FakeCatalogs()
         self.journal = FakeJournal(store)
+        results = FakeResultStore(self.clock)
         ports = QueryPorts(
             engine=self.engine,
             catalogs=catalogs,
-            results=FakeResultStore(self.clock),
+            results=results,
+            readable=ReadableResults(results),
             journal=self.journal,
             clock=self.clock,
             pruner=pruner(catalogs, self.engine, FakeFilterCache(), self.clock),

@@ -36,6 +36,7 @@ from service.query.query_service import QueryBounds, QueryService
 from service.query.registry.known_requests import STORE_REST_MS
 from service.query.registry.presence import PresenceBounds
 from service.query.registry.query_status import QueryStatus
+from service.query.registry.readable_results import ReadableResults
 from service.query.workers.sweep import forget_old_queries
 from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
 from tests.fakes.clock import FakeClock
@@ -102,12 +103,12 @@ class House:
             engine=engine,
             catalogs=self.catalogs,
             results=self.results,
+            readable=ReadableResults(self.results, access_of),
             journal=self.journal,
             clock=self.clock,
             pruner=pruner(self.catalogs, engine, self.filter_cache, self.clock),
             max_sql_bytes=1000,
             engine_retries=1,
-            access_of=access_of,
         )
         ttl_ms = RESULT_TTL // timedelta(milliseconds=1)
         self.metrics = FakeQueryMetrics()

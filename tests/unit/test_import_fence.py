@@ -117,6 +117,16 @@ def test_two_violations_break_two_contracts_and_are_named(copy: Path) -> None:
             "A query's life asks",
         ),
         (
+            "service/query/filtering/pruned_query.py",
+            "import service.query.filtering.rewrite",
+            "A query's filters are found",
+        ),
+        (
+            "service/query/filtering/detection/read_text.py",
+            "import service.query.filtering.detection.detections",
+            "A text is read",
+        ),
+        (
             "service/ingest/write_schema/cached_write_schemas.py",
             "import service.ingest.run_ingest",
             "An ingest goes from its bytes",
@@ -226,6 +236,8 @@ def test_every_other_contract_bites_too(
         "service/errors",
         "service/ports",
         "service/query/execution",
+        "service/query/filtering",
+        "service/query/filtering/detection",
         "service/query/registry",
         "spark_session",
         "sluice_client",

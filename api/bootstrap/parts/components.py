@@ -14,15 +14,12 @@ from uuid import uuid4
 
 import structlog
 
-import migrations
-from api.bootstrap.parts.build_admission import pools_file
-from api.bootstrap.parts.find_jars import engine_jars
+from api.bootstrap.parts.build_spark_settings import build_engine_bounds, build_spark_settings
+from api.bootstrap.parts.migrate_or_check import migrate_or_check
 from api.bootstrap.settings import Settings
-from api.bootstrap.settings.querying.resource_groups import resource_groups
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.catalogs.session_catalog import CATALOG as SESSION_CATALOG
 from service.adapters.catalogs.session_catalog import CatalogsWithSession
-from service.adapters.catalogs.spark_catalog_properties import spark_catalog_properties
 from service.adapters.catalogs.store_region import with_region
 from service.adapters.clock import SystemClock
 from service.adapters.disk.synced_files import not_synced, sync_files
@@ -35,16 +32,11 @@ from service.adapters.postgres.query_records.replicas import PostgresReplicas
 from service.adapters.probe_values.listed_values import ListedValues
 from service.adapters.probe_values.probe_values import ManifestProbeValues
 from service.errors.gateway_error import CannotStart
-from service.errors.unavailable import MetricsStoreDown
 from service.model.query.replicas import Replica
 from service.ports.tables.catalogs import Catalogs
-from spark_session.bounds.query_bounds import QueryBounds
 from spark_session.engine.engine import SparkEngine
 from spark_session.engine.session_catalog_tables import SparkSessionTables
-from spark_session.jars.compiled_classes import compiled_classes
-from spark_session.settings.parquet_tables import ParquetTable
 from spark_session.settings.settings import SparkSettings
-from spark_session.supervision.verdict import EngineBounds
 
 EMBEDDED_CATALOG = "lake"
 
@@ -188,14 +180,14 @@ class Components:
     @cached_property
     def spark_settings(self) -> SparkSettings:
         """The settings of the warm session."""
-        return _spark_settings(self.settings, self)
+        return build_spark_settings(self.settings, self.catalog_settings, self.jars_folder, self.folder)
 
     @cached_property
     def engine(self) -> SparkEngine:
         """The engine, after it has run a real query."""
         settings = self.spark_settings
         _say("Starting Spark")
-        engine = SparkEngine(settings, _engine_bounds(self.settings))
+        engine = SparkEngine(settings, build_engine_bounds(self.settings))
         self.stack.callback(engine.close)
         engine.start()
         return engine
@@ -203,7 +195,7 @@ class Components:
     @cached_property
     def migrated_store_url(self) -> str:
         """The URL of the metrics store, once it has the tables that this version needs."""
-        _migrate_or_check(self.settings, self.metrics_store_url)
+        migrate_or_check(self.settings, self.metrics_store_url)
         return self.metrics_store_url
 
     @cached_property
@@ -244,93 +236,3 @@ class Components:
 def _say(step: str) -> None:
     """Logs a step of the start, for those who wait for it."""
     _log.info("starting", step=step)
-
-
-def _spark_settings(settings: Settings, components: Components) -> SparkSettings:
-    properties: dict[str, str] = {}
-    for name, catalog in components.catalog_settings.items():
-        properties |= spark_catalog_properties(name, catalog)
-    groups = resource_groups(settings.resource_groups)
-    return SparkSettings(
-        master=settings.spark_master,
-        jars=tuple(map(str, _jars(settings, components))),
-        log_dir=components.folder("logs"),
-        catalogs=properties,
-        catalog_names=tuple(components.catalog_settings),
-        default_catalog=settings.default_catalog,
-        driver_memory=settings.spark_driver_memory,
-        time_zone=settings.session_time_zone,
-        max_result_bytes=settings.max_byte_limit,
-        max_relation_bytes=settings.local_relations_max_bytes,
-        max_hash_relation_bytes=settings.hash_relations_max_bytes,
-        bounds=_query_bounds(settings),
-        properties=_session_catalog_properties(settings, components) | settings.spark_conf,
-        parquet_tables={
-            name: ParquetTable(table.location, table.partition_columns)
-            for name, table in settings.parquet_tables.items()
-        },
-        pools_file=pools_file(settings, components.folder("logs")),
-        counts_cpu=groups is not None and groups.counts_cpu,
-    )
-
-
-def _engine_bounds(settings: Settings) -> EngineBounds:
-    return EngineBounds(
-        probe_interval_s=settings.engine_probe_interval_s,
-        probe_timeout_s=settings.engine_probe_timeout_s,
-        unresponsive_s=settings.engine_unresponsive_s,
-        grace_s=settings.engine_grace_s,
-        max_given_up=settings.engine_max_given_up,
-        given_up_timeout_s=settings.engine_given_up_timeout_s,
-        quarantine_s=settings.engine_quarantine_s,
-        max_collection_percent=settings.engine_max_collection_percent,
-        collection_window_s=settings.engine_collection_window_s,
-    )
-
-
-def _query_bounds(settings: Settings) -> QueryBounds:
-    return QueryBounds(
-        value_bytes=settings.max_value_bytes,
-        row_copies=settings.max_row_copies,
-        partitions=settings.max_partitions,
-        tasks=settings.max_query_tasks,
-        view_depth=settings.max_view_depth,
-        batch_rows=settings.max_read_batch_rows,
-        min_split_bytes=settings.min_read_split_bytes,
-    )
-
-
-def _jars(settings: Settings, components: Components) -> tuple[Path, ...]:
-    _say("Resolving Spark's jars")
-    jars = engine_jars(
-        settings,
-        components.catalog_settings.values(),
-        components.jars_folder,
-        is_reading_kafka=bool(settings.stream_kafka_servers),
-    )
-    return (*jars, compiled_classes(jars, components.jars_folder))
-
-
-def _session_catalog_properties(settings: Settings, components: Components) -> dict[str, str]:
-    """Spark creates a folder for each schema of its own catalog, though the gateway has no tables there."""
-    if not settings.parquet_tables:
-        return {}
-    return {"spark.sql.warehouse.dir": components.folder("spark-warehouse").as_uri()}
-
-
-def _migrate_or_check(settings: Settings, url: str) -> None:
-    """Migrates the embedded store; an operator's own store is only checked."""
-    if settings.metrics_store_url is None:
-        migrations.upgrade(url)
-        return
-    try:
-        revisions = migrations.revisions(url)
-    except MetricsStoreDown:
-        # Queries run without it, and their records wait.
-        return
-    if revisions.is_newer:
-        _log.warning("schema_is_newer", found=revisions.found, needed=revisions.needed)
-    if not revisions.is_usable:
-        raise CannotStart(
-            "The schema of the metrics store is of another version: run `sluice migrate` first."
-        )

@@ -16,7 +16,7 @@ from service.ports.clock import Clock
 from service.pruning.predicates.composite_predicate import TupleBounds
 from service.pruning.predicates.form import FormBounds
 from service.query.filtering.collect import CollectBounds, Collector
-from service.query.filtering.detections import DetectionBounds, Detections
+from service.query.filtering.detection.detections import DetectionBounds, Detections
 from service.query.filtering.engine_keys import EngineKeys
 from service.query.filtering.local_relations import LocalRelations
 from service.query.filtering.prune import Pruner

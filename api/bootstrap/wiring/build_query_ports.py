@@ -24,7 +24,8 @@ from service.policies.live_policies import LivePolicies
 from service.ports.clock import Clock
 from service.ports.telemetry.lineage import Lineage
 from service.query.execution.run_query import QueryPorts
-from service.query.filtering.look_for_filters import ready
+from service.query.filtering.detection.look_for_filters import ready
+from service.query.registry.readable_results import ReadableResults
 
 
 def build_query_ports(
@@ -57,12 +58,13 @@ def build_query_ports(
         LineageJournal(MeteredJournal(journal, metrics), lineage), audit.trail, shown_statement(settings)
     )
     pruner = build_pruner(settings, components, clock, calls)
-    access_of = None if policies is None else policies.access_of
+    readable = ReadableResults(results, None if policies is None else policies.access_of)
     return QueryPorts(
         engine=components.engine,
         describer=components.engine,
         catalogs=components.all_catalogs,
         results=results,
+        readable=readable,
         written=results,
         files=results,
         journal=audited,
@@ -76,7 +78,6 @@ def build_query_ports(
         running=components.engine,
         admission_metrics=metrics.admission,
         cpu_times=components.engine if components.spark_settings.counts_cpu else None,
-        reuse=build_reuse(settings, components, results, audited, clock, lineage, metrics, access_of),
+        reuse=build_reuse(settings, components, results, audited, clock, lineage, metrics, readable),
         refresh=build_refresh(settings, components, pruner, calls, clock, lineage, metrics),
-        access_of=access_of,
     )

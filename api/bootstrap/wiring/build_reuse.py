@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
@@ -19,14 +18,13 @@ from service.adapters.reuse.run_leases import RedisRunLeases
 from service.adapters.reuse.shared_index import RedisResultIndex, SharedIndexBounds
 from service.adapters.telemetry.query_metrics import QueryMetrics
 from service.adapters.telemetry.reuse_collector import ReuseCollector
-from service.model.authentication.principals import Principal
-from service.model.policies.decisions import Access
 from service.model.query.reuse import ReuseChoice
 from service.ports.clock import Clock
 from service.ports.stores.query_store import Journal
 from service.ports.stores.result_store import ResultStore
 from service.ports.stores.reusable_results import NoRunLeases
 from service.ports.telemetry.lineage import Lineage
+from service.query.registry.readable_results import ReadableResults
 from service.query.reuse.result_reuse import ResultReuse
 from service.query.reuse.reuse_lookup import ReuseBounds, ReusePorts
 from service.query.reuse.reuse_steps import NoReuse, Reuse
@@ -42,7 +40,7 @@ def build_reuse(
     clock: Clock,
     lineage: Lineage,
     metrics: QueryMetrics,
-    access_of: Callable[[Principal], Access] | None,
+    readable: ReadableResults,
 ) -> Reuse:
     """Returns the reuse of results, or none if the operator does not want it."""
     if settings.reuse_results is ReuseResults.NEVER:
@@ -57,11 +55,11 @@ def build_reuse(
         catalogs=components.all_catalogs,
         index=local if shared is None else shared.index(local),
         results=results,
+        readable=readable,
         journal=journal,
         clock=clock,
         lineage=lineage,
         leases=NoRunLeases() if shared is None else shared.leases,
-        access_of=access_of,
     )
     is_always = settings.reuse_results is ReuseResults.ALWAYS
     bounds = ReuseBounds(

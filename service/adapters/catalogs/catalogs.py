@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import wait
 from functools import partial
 from itertools import groupby
 from typing import TypeVar
 
-import structlog
 from pyiceberg.catalog import Catalog
 from pyiceberg.exceptions import NoSuchIdentifierError, NoSuchNamespaceError, NoSuchTableError
-from pyiceberg.typedef import Identifier
 
+from service.adapters.catalogs.answers_in_time import answers_in_time
 from service.adapters.catalogs.catalog_connection import CatalogConnection
 from service.adapters.catalogs.check_unambiguous import is_planted
-from service.adapters.catalogs.nearest_names import nearest_names
+from service.adapters.catalogs.name_suggestions import NameSuggestions
 from service.adapters.catalogs.open_catalog import check_installed
 from service.adapters.catalogs.opened_tables import OpenedTable, OpenedTables
 from service.adapters.catalogs.spark_catalog_properties import check_catalog
+from service.adapters.catalogs.table_identifiers import identifiers
 from service.adapters.concurrency.bounded_calls import BoundedCalls
 from service.adapters.disk.synced_files import Sync, sync_files
 from service.errors.table_errors import TableAmbiguous, TableNotFound, TableUnreadable
@@ -31,10 +30,7 @@ from service.single_flight import SingleFlight
 
 T = TypeVar("T")
 
-log = structlog.get_logger(__name__)
-
 _NOT_THERE = (NoSuchTableError, NoSuchNamespaceError, NoSuchIdentifierError)
-_LISTING_MAX_AGE_MS = 5_000
 _CALLS_AT_MOST = 32
 _MIB = 1024**2
 
@@ -64,7 +60,6 @@ class PyIcebergCatalogs:
         for name, properties in catalogs.items():
             check_catalog(name, properties)
             check_installed(name, properties)
-        self._clock = clock
         self._timeout_s = timeout_s
         self._engine_faults = engine_faults
         self._health_timeout_s = health_timeout_s
@@ -76,8 +71,7 @@ class PyIcebergCatalogs:
             for name, properties in catalogs.items()
         }
         self._checks: SingleFlight[str, bool] = SingleFlight()
-        self._listings: SingleFlight[str, tuple[str, ...]] = SingleFlight()
-        self._cached_listings: dict[str, tuple[int, tuple[str, ...]]] = {}
+        self._suggestions = NameSuggestions(self._full_names, clock, health_timeout_s)
 
     @property
     def cache_use(self) -> CacheUse:
@@ -145,16 +139,7 @@ class PyIcebergCatalogs:
 
         A listing is cached for a few seconds, so that a burst of typing errors asks each catalog once.
         """
-        now_ms = self._clock.elapsed_ms()
-        due = [name for name in self._connections if self._is_due(name, now_ms)]
-        listed = _answers(self._listings, self._full_names, due, self._health_timeout_s)
-        for name in due:
-            # If a catalog does not answer, its last listing is better than nothing.
-            _, before = self._cached_listings.get(name, (0, ()))
-            self._cached_listings[name] = (now_ms, listed.get(name, before))
-        return nearest_names(
-            dotted, (name for _, names in list(self._cached_listings.values()) for name in names)
-        )
+        return self._suggestions.nearest(dotted, self._connections)
 
     def health(self) -> Sequence[PartHealth]:
         """One entry per catalog, named `catalog:<name>`, within about a second even if some hang.
@@ -162,7 +147,7 @@ class PyIcebergCatalogs:
         A catalog is up if both the gateway and its engine can use it: the gateway writes, the engine reads.
         """
         in_engine = self._engine_faults()
-        up = _answers(self._checks, self._is_up, self._connections, self._health_timeout_s)
+        up = answers_in_time(self._checks, self._is_up, self._connections, self._health_timeout_s)
         return [
             self._health_of(connection, in_engine.get(connection), is_up=connection in up)
             for connection in self._connections
@@ -238,8 +223,8 @@ class PyIcebergCatalogs:
         return self._connections[name.catalog].ask(lambda catalog: is_planted(catalog, name))
 
     def _tables_of(self, name: str, schema: str | None) -> list[TableName]:
-        identifiers = self._connections[name].ask(lambda catalog: list(_identifiers(catalog, schema)))
-        return [TableName(name, ".".join(identifier[:-1]), identifier[-1]) for identifier in identifiers]
+        found = self._connections[name].ask(lambda catalog: list(identifiers(catalog, schema)))
+        return [TableName(name, ".".join(identifier[:-1]), identifier[-1]) for identifier in found]
 
     def _full_names(self, name: str) -> tuple[str, ...]:
         return tuple(str(table) for table in self._tables_of(name, None))
@@ -260,25 +245,6 @@ class PyIcebergCatalogs:
             )
         return PartHealth(part, PartState.UP)
 
-    def _is_due(self, name: str, now_ms: int) -> bool:
-        return (
-            name not in self._cached_listings
-            or now_ms - self._cached_listings[name][0] >= _LISTING_MAX_AGE_MS
-        )
-
-
-def _answers(
-    calls: SingleFlight[str, T], ask: Callable[[str], T], names: Iterable[str], within_s: float
-) -> dict[str, T]:
-    """Asks all of them at once, and returns the answers that come in time."""
-    asked = {name: calls.start(name, partial(ask, name)) for name in names}
-    answered, _ = wait(asked.values(), timeout=within_s)
-    failures = {name: flight.exception() for name, flight in asked.items() if flight in answered}
-    for name, failure in failures.items():
-        if failure is not None and not isinstance(failure, CatalogDown):
-            log.error("catalog_not_asked", catalog=name, exc_info=failure)
-    return {name: asked[name].result() for name, failure in failures.items() if failure is None}
-
 
 def _listing_lane(name: str) -> str:
     return f"{name}-listing"
@@ -291,27 +257,3 @@ def _loading_lane(name: TableName) -> str:
 
 def _unambiguous(catalog: Catalog, names: Iterable[TableName]) -> list[TableName]:
     return [name for name in names if not is_planted(catalog, name)]
-
-
-def _identifiers(catalog: Catalog, schema: str | None) -> Iterator[Identifier]:
-    namespaces = _namespaces(catalog) if schema is None else [tuple(schema.split("."))]
-    for namespace in namespaces:
-        yield from _listed(catalog, namespace)
-
-
-def _namespaces(catalog: Catalog, parent: Identifier = ()) -> Iterator[Identifier]:
-    try:
-        children = catalog.list_namespaces(parent)
-    except NoSuchNamespaceError:
-        # Dropped since its parent was listed.
-        return
-    for child in children:
-        yield child
-        yield from _namespaces(catalog, child)
-
-
-def _listed(catalog: Catalog, namespace: Identifier) -> list[Identifier]:
-    try:
-        return catalog.list_tables(namespace)
-    except NoSuchNamespaceError:
-        return []

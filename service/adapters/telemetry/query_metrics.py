@@ -57,16 +57,7 @@ class QueryMetrics:
         self.caches = CacheCollector()
         self.watch(self.pools)
         self.watch(self.caches)
-        self._queries = Counter(
-            "sluice_queries",
-            "Ended queries, by state and class of their caller.",
-            ["state", "caller_class"],
-            registry=registry,
-        )
-        for state, caller_class in product(
-            filter(lambda state: state.is_final, QueryState), self._classes.names
-        ):
-            self._queries.labels(state.value, caller_class)
+        self._queries = _ended_queries(self._classes, registry)
         self._errors = Counter(
             "sluice_query_errors",
             "Queries that ended without a result, by error code.",
@@ -81,29 +72,8 @@ class QueryMetrics:
         )
         self._vitals = VitalMetrics(registry)
         self._times = QueryTimes(registry, BOUNDS_S)
-        self._verifications = Counter(
-            "sluice_verifications",
-            "Queries with verification, by outcome.",
-            ["outcome"],
-            registry=registry,
-        )
-        for outcome in Verification:
-            self._verifications.labels(outcome.value)
-        self._filters = Counter(
-            "sluice_filters",
-            "Dynamic filters, by source and reason.",
-            ["source", "reason"],
-            registry=registry,
-        )
-        self._cache_hits = Counter(
-            "sluice_filter_cache_hits", "Filters whose keys were cached.", registry=registry
-        )
-        self._collections = Histogram(
-            "sluice_filter_collect_seconds",
-            "Time to collect the keys of a filter.",
-            buckets=BOUNDS_S,
-            registry=registry,
-        )
+        self._verifications = _verifications(registry)
+        self._filters = _Filters(registry)
         self._data_files = _Skipped("data_files", "Data files", registry)
         self._bytes = _Skipped("bytes", "Bytes of data files", registry)
 
@@ -120,7 +90,7 @@ class QueryMetrics:
         if record.verification is not None:
             self._verifications.labels(record.verification.value).inc()
         for filter_record in record.filters:
-            self._count_filter(filter_record)
+            self._filters.count(filter_record)
         # A query that reused a result scanned nothing.
         for scan in record.scans if record.reused is None else ():
             self._data_files.add(scan.metrics.data_files)
@@ -134,7 +104,50 @@ class QueryMetrics:
             self._open.labels(state.value).set(count)
         return generate_latest(self._registry)
 
-    def _count_filter(self, record: FilterRecord) -> None:
+
+def _ended_queries(classes: CallerClasses, registry: CollectorRegistry) -> Counter:
+    queries = Counter(
+        "sluice_queries",
+        "Ended queries, by state and class of their caller.",
+        ["state", "caller_class"],
+        registry=registry,
+    )
+    for state, caller_class in product(filter(lambda state: state.is_final, QueryState), classes.names):
+        queries.labels(state.value, caller_class)
+    return queries
+
+
+def _verifications(registry: CollectorRegistry) -> Counter:
+    verifications = Counter(
+        "sluice_verifications",
+        "Queries with verification, by outcome.",
+        ["outcome"],
+        registry=registry,
+    )
+    for outcome in Verification:
+        verifications.labels(outcome.value)
+    return verifications
+
+
+class _Filters:
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._filters = Counter(
+            "sluice_filters",
+            "Dynamic filters, by source and reason.",
+            ["source", "reason"],
+            registry=registry,
+        )
+        self._cache_hits = Counter(
+            "sluice_filter_cache_hits", "Filters whose keys were cached.", registry=registry
+        )
+        self._collections = Histogram(
+            "sluice_filter_collect_seconds",
+            "Time to collect the keys of a filter.",
+            buckets=BOUNDS_S,
+            registry=registry,
+        )
+
+    def count(self, record: FilterRecord) -> None:
         self._filters.labels(record.source.value, record.reason.value).inc()
         if record.source is FilterSource.CACHED:
             self._cache_hits.inc()

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
-from io import SEEK_END
 from uuid import UUID
 
-from service.committables import write_results_from_bytes, write_results_to_bytes
+from service.committables import write_results_to_bytes
 from service.errors.gateway_error import GatewayError
-from service.errors.ingest_errors import IngestInvalid, RecordsInvalid, UpsertTooLarge
+from service.errors.ingest_errors import IngestInvalid, RecordsInvalid
 from service.ingest.dead_letters.dead_letters import (
     DeadLetters,
     DeadLetterSink,
@@ -19,23 +17,22 @@ from service.ingest.dead_letters.dead_letters import (
     DeferredDeadLetters,
 )
 from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
-from service.ingest.distributed.body_splits import is_splittable
 from service.ingest.distributed.folder_batch import (
     dead_letters_of_files,
     names_in_folder,
     without_names,
     write_readable,
 )
-from service.ingest.distributed.keyed_task import KeyedTask
 from service.ingest.distributed.large_parts import LargeInputs, LargeParts, parts_of_body, parts_of_files
 from service.ingest.distributed.sorted_rows import MAX_REPORTED, SplitOutcome
 from service.ingest.distributed.split_task import OpenedDeadLetters, SplitTask
+from service.ingest.distributed.task_runs import TaskRuns, results_of
 from service.ingest.joined_routes import joined_routes
 from service.ingest.read_target import read_target
 from service.ingest.write_schema.written_fields import written_fields
 from service.model.ingest.ingest import BadRecord, OnError, Rejected
 from service.model.ingest.ingest_request import IngestRequest, StreamedRecords
-from service.model.ingest.micro_batches import MicroBatch, MicroBatchFiles, MicroBatchRecords
+from service.model.ingest.micro_batches import MicroBatchFiles, MicroBatchRecords
 from service.model.ingest.sources import SourceFile, SourceRecords
 from service.model.ingest.validation_schema import ReadAs, UnreadableFile, ValidatedSchemas
 from service.model.ingest.writing import Destination, TableKey, WritableTable, WriteResult, WriteTarget
@@ -43,15 +40,6 @@ from service.model.tables.dead_letter_names import dead_letter_name
 from service.ports.clock import Clock
 from service.ports.tables.data_files import DataFiles
 from service.ports.tables.table_changes import DeadLetterTables
-
-# If an upsert has too many rows for a task, it is divided again, among more tasks, at most this often.
-_DIVIDED_AT_MOST = 3
-_MORE_PARTS = 4
-# The expected size of rows in memory, as a multiple of their size as text; the real ratio varies.
-_BYTES_IN_MEMORY = 2
-
-Regrouped = Callable[[KeyedTask], Sequence[Sequence[SplitOutcome]]]
-"""Runs a task whose rows are grouped by their keys, and returns its outcomes: a list for each part."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,17 +49,6 @@ class WritePorts:
     data_files: DataFiles
     dead_letters: DeadLetterTables
     clock: Clock
-
-
-def is_executed(request: IngestRequest, large: LargeInputs) -> bool:
-    """Returns whether executors write this request."""
-    if request.executed is not None:
-        return True
-    match request.shared:
-        case StreamedRecords() as body:
-            return is_splittable(body) and _byte_count(body) >= large.bounds.body_bytes
-        case _:
-            return False
 
 
 class ExecutedWrite:
@@ -90,12 +67,16 @@ class ExecutedWrite:
         files: Sequence[SourceFile] | None = None,
     ) -> None:
         self._files = files
-        # An ingest of dead letters alone appends them, whatever the rows are.
-        self._is_keyed = request.validation_schema is None and any(
-            destination.target.is_upsert for destination in destinations
-        )
         self._request = request
         self._ingest_id = ingest_id
+        self._runs = TaskRuns(
+            large=large,
+            ingest_id=ingest_id,
+            # An ingest of dead letters alone appends them, whatever the rows are.
+            is_keyed=request.validation_schema is None
+            and any(destination.target.is_upsert for destination in destinations),
+            discard=self._discard,
+        )
         self._destinations = tuple(destinations)
         self._ports = ports
         self._large = large
@@ -164,18 +145,18 @@ class ExecutedWrite:
         task = SplitTask(self._destinations, self._ports.data_files, self._dead_letters(), has_rows=has_rows)
         match self._request.executed:
             case MicroBatchRecords(batch, left_out, _):
-                return self._of_messages(replace(task, left_out=left_out), batch)
+                return self._runs.of_messages(replace(task, left_out=left_out), batch, self._plan())
             case MicroBatchFiles() as folder:
                 return self._of_folder(replace(task, left_out=folder.left_out), folder)
             case SourceRecords() as source:
                 files = self._large.sources.files(source.uri) if self._files is None else self._files
-                return self._written(task, self._parts_of(source, files))
+                return self._runs.of_parts(task, self._parts_of(source, files))
             case None:
                 body = self._request.shared
                 assert isinstance(body, StreamedRecords), "nothing that executors write"
                 table = self._destinations[0].table
                 with parts_of_body(body, self._plan(), self._large, self._target_bytes, table) as parts:
-                    return self._written(task, parts)
+                    return self._runs.of_parts(task, parts)
 
     def _of_folder(self, task: SplitTask, folder: MicroBatchFiles) -> Sequence[SplitOutcome]:
         source, validation_schema = folder.records, self._request.validation_schema
@@ -185,14 +166,14 @@ class ExecutedWrite:
         found = folder.found(without_names(names, unreadable))
 
         def mapped(task: SplitTask, files: Sequence[SourceFile]) -> Sequence[SplitOutcome]:
-            return self._written(task, self._parts_of(source, files))
+            return self._runs.of_parts(task, self._parts_of(source, files))
 
         if self._has_dead_letters_later:
             written = write_readable(
                 task,
                 found,
                 mapped,
-                lambda outcome: self._discard(_results(outcome)),
+                lambda outcome: self._discard(results_of(outcome)),
                 are_taken=folder.are_taken,
             )
             self._unreadable = written.unreadable
@@ -214,44 +195,6 @@ class ExecutedWrite:
         # An ingest of dead letters alone has only their tables.
         tables = [destination.table for destination in self._destinations] or self.tables.values()
         return min(map(self._ports.data_files.target_bytes, tables))
-
-    def _written(self, task: SplitTask, parts: LargeParts) -> Sequence[SplitOutcome]:
-        if not self._is_keyed:
-            return self._mapped(task, parts)
-        in_memory = parts.byte_count * _BYTES_IN_MEMORY
-        count = max(-(-in_memory // self._large.bounds.upsert_bytes), len(parts.groups))
-        executors, tag = self._large.executors, str(self._ingest_id)
-
-        def regrouped(task: KeyedTask) -> Sequence[Sequence[SplitOutcome]]:
-            apart = partial(task.splits_apart, parts.reader)
-            return executors.regroup(apart, task.together, parts.groups, task.part_count, tag)
-
-        return self._keyed(task, count, regrouped)
-
-    def _of_messages(self, task: SplitTask, batch: MicroBatch) -> Sequence[SplitOutcome]:
-        plan, bounds = self._plan(), self._large.bounds.source_reading
-        if not self._is_keyed:
-            return batch.map(partial(task.messages, plan, bounds))
-
-        def regrouped(task: KeyedTask) -> Sequence[Sequence[SplitOutcome]]:
-            return batch.regroup(partial(task.messages_apart, plan, bounds), task.together, task.part_count)
-
-        return self._keyed(task, self._large.executors.slots, regrouped)
-
-    def _mapped(self, task: SplitTask, parts: LargeParts) -> Sequence[SplitOutcome]:
-        read = partial(task.read, parts.reader)
-        return self._large.executors.map(read, parts.groups, str(self._ingest_id))
-
-    def _keyed(self, task: SplitTask, count: int, regrouped: Regrouped) -> Sequence[SplitOutcome]:
-        outcomes: Sequence[SplitOutcome] = ()
-        for _ in range(_DIVIDED_AT_MOST):
-            outcomes = [outcome for group in regrouped(KeyedTask(task, count)) for outcome in group]
-            if not any(isinstance(outcome.failure, UpsertTooLarge) for outcome in outcomes):
-                break
-            for outcome in outcomes:
-                self._discard(_results(outcome))
-            count *= _MORE_PARTS
-        return outcomes
 
     def _plan(self) -> ReadPlan:
         targets = tuple(self._targets())
@@ -302,7 +245,7 @@ class ExecutedWrite:
 
     def _take(self, outcomes: Sequence[SplitOutcome]) -> None:
         for outcome in outcomes:
-            for result in _results(outcome):
+            for result in results_of(outcome):
                 self._found.setdefault(result.target, []).append(result)
             self._bad += outcome.bad[: MAX_REPORTED - len(self._bad)]
             self._bad_count += outcome.bad_count
@@ -319,13 +262,3 @@ class ExecutedWrite:
             count = self._bad_count + self._row_count
             reported = f"{self._bad_count} of {count} records do not fit."
             raise RecordsInvalid(reported, self._bad, self._bad_count)
-
-
-def _byte_count(body: StreamedRecords) -> int:
-    """Returns how many bytes were sent."""
-    with body.open() as stream:
-        return stream.seek(0, SEEK_END)
-
-
-def _results(outcome: SplitOutcome) -> Sequence[WriteResult]:
-    return write_results_from_bytes(outcome.results) if outcome.results else ()

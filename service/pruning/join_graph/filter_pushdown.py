@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -11,12 +11,8 @@ from sqlglot.optimizer.scope import Scope
 from service.model.filters.filter_record import Reason
 from service.model.filters.joins import ColumnOf, JoinGraph, Relation, own_columns
 from service.pruning.join_graph.base_columns import position_of, source_column
-
-# A condition with more parts would cost more than it saves.
-MAX_PLACES = 24
-_NUMBERS_ROWS = "monotonically_increasing_id"
-# The parts that parentheses around a SELECT may have without a change to its rows.
-_AROUND = ("this", "alias", "order")
+from service.pruning.join_graph.preserved_rows import lets_filters_through, preserves_rows_of
+from service.pruning.join_graph.union_branches import branches_of
 
 # Why a filter is not pushed down, in words.
 SHARED = "another place that reads these rows may need rows with other keys"
@@ -134,7 +130,7 @@ def _steps_below(step: _Step, relation: Scope, context: PushdownContext) -> Iter
     rejection, reading, count = step.rejection, step.reading, context.reference_count(relation)
     cause = step.cause
     is_shared = reading is not None and count > 1
-    if is_shared or not _lets_filters_through(relation.expression):
+    if is_shared or not lets_filters_through(relation.expression):
         cause = cause if rejection else (SHARED if is_shared else LIMITED)
         rejection = rejection or Reason.PROBE_NOT_PRUNABLE
     if count > 1:
@@ -181,7 +177,7 @@ def _branch_positions(relation: Scope, column: str) -> Iterator[tuple[Scope, int
     """Yields the SELECTs of a relation, each with the column's position in its list."""
     position = position_of(relation, column)
     is_by_name = bool(relation.expression.args.get("by_name"))
-    for select in _branches(relation):
+    for select in branches_of(relation):
         at = position_of(select, column) if is_by_name else position
         if at is not None:
             yield select, at
@@ -214,114 +210,8 @@ def _below(
             yield column_, rejection or Reason.KEY_IS_COMPUTED
         return
     start = ColumnOf(source.table, source.name)
-    if not _preserves_rows_of(select.expression, source, *([] if cast is None else [cast[1]])):
+    if not preserves_rows_of(select.expression, source, *([] if cast is None else [cast[1]])):
         rejection = rejection or Reason.PROBE_NOT_PRUNABLE
     elif not is_open(select, source.table):
         rejection = rejection or Reason.PROBE_IS_PRESERVED_SIDE
     yield start, rejection
-
-
-def pushed_down(
-    relation: Scope, asked: Sequence[Sequence[exp.Expr]], is_of_one_type: Callable[[Scope, str], bool]
-) -> Iterator[tuple[Scope, Sequence[exp.Expr]]]:
-    """Yields each SELECT in a relation with the conditions that hold for its needed rows.
-
-    `asked` has, for each reader of the relation, the conditions on its columns that hold for the rows which
-    that reader needs. They move down as filters do, but only on columns that are columns below too. They move
-    into a union only if these are of one type, because a union converts them before they are compared.
-    """
-    if len(asked) > MAX_PLACES or not _lets_filters_through(relation.expression):
-        return
-    if isinstance(relation.expression, exp.Union):
-        asked = [
-            [
-                condition
-                for condition in place
-                if all(is_of_one_type(relation, of.name) for of in own_columns(condition))
-            ]
-            for place in asked
-        ]
-    for select in _branches(relation):
-        places = [
-            [_said_below(condition, relation, select) for condition in conditions] for conditions in asked
-        ]
-        known = [[condition for condition in conditions if condition is not None] for conditions in places]
-        if all(known):
-            yield select, known[0] if len(known) == 1 else [_one_of(known)]
-
-
-def _one_of(places: Sequence[Sequence[exp.Expr]]) -> exp.Expr:
-    return exp.or_(*dict.fromkeys(exp.and_(*place) for place in places))
-
-
-def _said_below(condition: exp.Expr, relation: Scope, select: Scope) -> exp.Expr | None:
-    """Returns a condition on the relation's columns as one on its SELECT's; None where there is none."""
-    copy = condition.copy()
-    for column in list(own_columns(copy)):
-        position = position_of(relation, column.name)
-        source = None if position is None else source_column(select.expression, position)
-        if source is None or column is copy or not _preserves_rows_of(select.expression, source):
-            return None
-        column.replace(source.copy())
-    return copy
-
-
-def _lets_filters_through(expression: exp.Expr) -> bool:
-    if expression.args.get("limit") or expression.args.get("offset") or expression.args.get("sample"):
-        return False
-    outer = expression.parent
-    while isinstance(outer, exp.Subquery):
-        # A LIMIT, a sample or a join that follows the parentheses applies to the rows inside.
-        if any(value for key, value in outer.args.items() if key not in _AROUND):
-            return False
-        outer = outer.parent
-    if isinstance(expression, exp.Union):
-        if expression.args.get("by_name"):
-            # Columns are matched by their positions here.
-            return False
-        return all(_lets_filters_through(query.unnest()) for query in (expression.left, expression.right))
-    return isinstance(expression, exp.Select)
-
-
-def _branches(scope: Scope) -> Iterator[Scope]:
-    if isinstance(scope.expression, exp.SetOperation):
-        for operation_scope in scope.set_operation_scopes:
-            yield from _branches(operation_scope)
-    elif isinstance(scope.expression, exp.Select):
-        yield scope
-
-
-def _preserves_rows_of(select: exp.Expr, *keys: exp.Expr) -> bool:
-    """Whether the output for the other keys stays the same when all input rows of some keys are removed.
-
-    `keys` are the column, and the cast of it if that keeps distinct values distinct.
-    """
-    if any(anonymous.name.lower() == _NUMBERS_ROWS for anonymous in select.find_all(exp.Anonymous)):
-        return False
-    group = select.args.get("group")
-    if group is not None:
-        if any(value for key, value in group.args.items() if key != "expressions"):
-            return False
-        if not any(_selected(expression.unnest(), select) in keys for expression in group.expressions):
-            return False
-    elif any(
-        _is_of(aggregate, select)
-        for aggregate in select.find_all(exp.AggFunc)
-        if aggregate.find_ancestor(exp.Window) is None
-    ):
-        return False
-    windows = [window for window in select.find_all(exp.Window) if _is_of(window, select)]
-    return all(any(key in window.args.get("partition_by", ()) for key in keys) for window in windows)
-
-
-def _selected(key: exp.Expr, select: exp.Expr) -> exp.Expr:
-    """Returns what a GROUP BY key stands for: a name that no relation has is an alias of the SELECT list."""
-    if not isinstance(key, exp.Column) or key.table or not isinstance(select, exp.Select):
-        return key
-    return next(
-        (projection.unalias().unnest() for projection in select.selects if projection.alias == key.name), key
-    )
-
-
-def _is_of(node: exp.Expr, select: exp.Expr) -> bool:
-    return node.find_ancestor(exp.Select) is select

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
@@ -50,57 +51,85 @@ def flatten_relations(
     """
     if all(isinstance(relation, exp.Table) for relation in graph.relations.values()):
         return FlattenedGraph(graph, {}, {name: frozenset([name]) for name in graph.relations})
-    relations: dict[str, Relation] = {}
-    columns: dict[ColumnOf, exp.Expr] = {}
-    members: dict[str, frozenset[str]] = {}
-    conjuncts: list[exp.Expr] = []
-    null_supplied = set(graph.null_supplied)
-    with_more_filters: set[str] = set()
+    flattening = _Flattening(graph)
     for name, relation in graph.relations.items():
         inner = _inner(relation, flattened_of)
-        names = (
-            {} if inner is None else {relation: f"{name}.{relation}" for relation in inner.graph.relations}
-        )
-        is_clear = (graph.relations.keys() | relations.keys()).isdisjoint(names.values())
-        if inner is None or not is_clear or len(relations) + len(names) > MAX_RELATIONS:
-            relations[name] = _as_written(relation, written_of)
-            members[name] = frozenset([name])
-            continue
-        relations |= {names[inner_name]: source for inner_name, source in inner.graph.relations.items()}
-        members[name] = frozenset(names.values())
-        if name in graph.null_supplied:
-            null_supplied |= members[name]
-        null_supplied |= {
-            names[inner_name] for inner_name in inner.graph.null_supplied if inner_name in names
-        }
-        with_more_filters |= {
-            names[inner_name] for inner_name in inner.with_more_filters if inner_name in names
-        }
+        if inner is None or not flattening.has_place_for(name, inner):
+            flattening.keep(name, _as_written(relation, written_of))
+        else:
+            assert isinstance(relation, Scope)
+            flattening.replace(name, inner, projections(relation.expression, inner))
+    flattening.add_conditions()
+    return flattening.flattened()
+
+
+@dataclass(slots=True)
+class _Flattening:
+    """The flattened graph of `graph`, as far as it is made."""
+
+    graph: JoinGraph
+    relations: dict[str, Relation] = field(default_factory=dict)
+    columns: dict[ColumnOf, exp.Expr] = field(default_factory=dict)
+    members: dict[str, frozenset[str]] = field(default_factory=dict)
+    conjuncts: list[exp.Expr] = field(default_factory=list)
+    null_supplied: set[str] = field(default_factory=set)
+    with_more_filters: set[str] = field(default_factory=set)
+
+    def has_place_for(self, name: str, inner: FlattenedGraph) -> bool:
+        """Whether the relations below `name` have names of their own here, and are not too many."""
+        names = _names_below(name, inner).values()
+        is_clear = (self.graph.relations.keys() | self.relations.keys()).isdisjoint(names)
+        return is_clear and len(self.relations) + len(names) <= MAX_RELATIONS
+
+    def keep(self, name: str, relation: Relation) -> None:
+        """Adds a relation that stays one."""
+        self.relations[name] = relation
+        self.members[name] = frozenset([name])
+
+    def replace(self, name: str, inner: FlattenedGraph, projected: Mapping[str, exp.Expr]) -> None:
+        """Adds the relations below `name`, with their conditions; `projected` are its columns over theirs."""
+        names = _names_below(name, inner)
+        self.relations |= {names[below]: source for below, source in inner.graph.relations.items()}
+        self.members[name] = frozenset(names.values())
+        if name in self.graph.null_supplied:
+            self.null_supplied |= self.members[name]
+        self.null_supplied |= {names[below] for below in inner.graph.null_supplied if below in names}
+        self.with_more_filters |= {names[below] for below in inner.with_more_filters if below in names}
         own, others = _said_inside(inner.graph.conjuncts, names)
-        conjuncts += own
-        with_more_filters |= others
-        assert isinstance(relation, Scope)
-        columns |= {
+        self.conjuncts += own
+        self.with_more_filters |= others
+        self.columns |= {
             ColumnOf(name, column): renamed(projection, names, quoted=True)
-            for column, projection in projections(relation.expression, inner).items()
+            for column, projection in projected.items()
             # A constant is left out. The engine does not treat the column as a literal, which may have
             # another type, and a literal would hide the NULL that an outer join puts there.
             if relations_in(projection)
         }
-    for conjunct in graph.conjuncts:
-        said = with_columns_of(conjunct, relations, columns)
-        if said is not None:
-            conjuncts.append(said)
-        elif len(read := list(relations_in(conjunct))) == 1:
-            with_more_filters |= members.get(read[0], frozenset())
-    flattened = JoinGraph(
-        relations=relations,
-        null_supplied=frozenset(null_supplied),
-        conjuncts=tuple(conjuncts),
-        equalities=tuple(pair for conjunct in conjuncts if (pair := column_pair(conjunct)) is not None),
-        other_equalities=(),
-    )
-    return FlattenedGraph(flattened, columns, members, frozenset(with_more_filters))
+
+    def add_conditions(self) -> None:
+        """Adds the graph's own conditions, once it is known what became of all of its relations."""
+        for conjunct in self.graph.conjuncts:
+            said = with_columns_of(conjunct, self.relations, self.columns)
+            if said is not None:
+                self.conjuncts.append(said)
+            elif len(read := list(relations_in(conjunct))) == 1:
+                self.with_more_filters |= self.members.get(read[0], frozenset())
+
+    def flattened(self) -> FlattenedGraph:
+        """Returns the graph of what there is now."""
+        pairs = (column_pair(conjunct) for conjunct in self.conjuncts)
+        flattened = JoinGraph(
+            relations=self.relations,
+            null_supplied=self.graph.null_supplied | self.null_supplied,
+            conjuncts=tuple(self.conjuncts),
+            equalities=tuple(pair for pair in pairs if pair is not None),
+            other_equalities=(),
+        )
+        return FlattenedGraph(flattened, self.columns, self.members, frozenset(self.with_more_filters))
+
+
+def _names_below(name: str, inner: FlattenedGraph) -> Mapping[str, str]:
+    return {relation: f"{name}.{relation}" for relation in inner.graph.relations}
 
 
 def _said_inside(

@@ -16,7 +16,7 @@ from service.pruning.conditions.fold_current_date import fold_current_date
 from service.pruning.conditions.is_safe_to_render import is_safe_to_render
 from service.pruning.conditions.is_uncorrelated import is_uncorrelated
 from service.pruning.join_graph.column_classes import column_classes
-from service.pruning.join_graph.filter_pushdown import pushed_down
+from service.pruning.join_graph.condition_pushdown import pushed_down
 from service.pruning.join_graph.flatten_relations import flatten_relations
 from service.pruning.join_graph.inline_table import inline_table
 from service.pruning.join_graph.join_conditions import join_conditions

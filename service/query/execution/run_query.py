@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import structlog
@@ -13,10 +13,8 @@ from service.errors.query_errors import NotAdmitted, QueryCanceled, QueryEnded
 from service.errors.session_errors import SessionRequired
 from service.errors.statement_errors import SqlWritesOff, StatementNotAllowed
 from service.errors.table_errors import TableNotFound
-from service.model.authentication.principals import Principal
 from service.model.filters.filter_record import Reason
 from service.model.policies.actions import Action
-from service.model.policies.decisions import Access
 from service.model.query.lineage import ResultLineage
 from service.model.query.progress import Phase
 from service.model.query.query import EngineRun
@@ -44,7 +42,7 @@ from service.query.execution.run_pruned import run_pruned
 from service.query.execution.run_write import run_write
 from service.query.execution.unpruned_in_session import unpruned_in_session
 from service.query.execution.validate import validate
-from service.query.filtering.in_process import InProcess
+from service.query.filtering.detection.in_process import InProcess
 from service.query.filtering.prune import Pruner
 from service.query.filtering.pruned_query import PrunedQuery
 from service.query.registry.ended_records import engine_run
@@ -66,6 +64,8 @@ class QueryPorts:
     engine: Engine
     catalogs: Catalogs
     results: ResultStore
+    readable: ReadableResults
+    """Which of the results may still be read."""
     journal: Journal
     clock: Clock
     pruner: Pruner
@@ -92,13 +92,6 @@ class QueryPorts:
     """None: this gateway describes no queries."""
     writes: SqlWrites | None = None
     """None: SQL may not write here."""
-    access_of: Callable[[Principal], Access] | None = None
-    """Returns the rights of a principal by the policies of now; None: there are no policies."""
-
-    @property
-    def readable(self) -> ReadableResults:
-        """Which results may still be read."""
-        return ReadableResults(self.results, self.access_of)
 
 
 def run_query(query: QueryHandle, ports: QueryPorts, admit: Admit = admit_at_once) -> None:

@@ -20,8 +20,8 @@ from service.pruning.plans.optimized_physical_plan import optimized_physical_pla
 from service.pruning.plans.ran_query import ran_query
 from service.pruning.plans.with_fields import with_fields
 from service.pruning.sql_text.parse import parse
-from service.query.filtering.in_process import InProcess
-from service.query.filtering.read_text import calls_for
+from service.query.filtering.detection.in_process import InProcess
+from service.query.filtering.detection.read_text import calls_for
 
 log = structlog.get_logger(__name__)
 # The read options that the gateway writes after a pruned table; sqlglot cannot read them.

@@ -16,7 +16,7 @@ from service.pruning.predicates.form import FormBounds, form, listed_keys
 from service.pruning.predicates.predicate import FormedPredicate, never_predicate
 from service.pruning.scan_layout.reaches_lowest_bucket import reaches_lowest_bucket
 from service.pruning.scan_layout.takes_lists_only import takes_lists_only
-from service.query.filtering.detected import Detected
+from service.query.filtering.detection.detected import Detected
 from service.query.filtering.pruning_bounds import PruningBounds
 
 _NOT_WORTH = FilterOutcome.none(Reason.NOT_WORTH_COLLECTING)

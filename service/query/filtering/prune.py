@@ -17,8 +17,8 @@ from service.pruning.rewrites.local_relations import RelationAssignment
 from service.pruning.scan_layout.is_worth_collecting import is_worth_collecting, is_worth_filtering
 from service.query.filtering.applied_filter import AppliedFilter
 from service.query.filtering.collect import Collector
-from service.query.filtering.detected import Detected
-from service.query.filtering.detections import Detections
+from service.query.filtering.detection.detected import Detected
+from service.query.filtering.detection.detections import Detections
 from service.query.filtering.engine_keys import Collecting
 from service.query.filtering.formed_filters import formed_filters
 from service.query.filtering.local_relations import LocalRelations

@@ -10,7 +10,7 @@ from service.model.tables.tables import TableFacts, TableName
 from service.pruning.predicates.without_equalities import without_equalities
 from service.pruning.sql_text.inject import TableSubstitution, inject
 from service.query.filtering.applied_filter import AppliedFilter
-from service.query.filtering.detected import Detected
+from service.query.filtering.detection.detected import Detected
 from service.query.filtering.engine_switches import (
     AGGREGATES_OF_STATISTICS,
     NATIVE_PRUNING,

@@ -23,7 +23,7 @@ from service.pruning.aggregation.partials import is_key_type, partial_of
 from service.pruning.aggregation.read_aggregation import read_aggregation
 from service.pruning.aggregation.texts import has_argument_type, probe_sql
 from service.query.execution.run_pruned import statement_of
-from service.query.filtering.read_text import calls_for
+from service.query.filtering.detection.read_text import calls_for
 from service.query.registry.query_handle import QueryHandle
 
 MAX_PLANS = 1024

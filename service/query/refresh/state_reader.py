@@ -11,9 +11,9 @@ from service.ports.bounded_calls import BoundedCalls, CallGivenUp
 from service.ports.engine.query_engine import Engine, EngineResult
 from service.pruning.aggregation.texts import state_sql
 from service.query.execution.run_pruned import statement_of
+from service.query.filtering.detection.read_text import calls_for
 from service.query.filtering.prune import Pruner
 from service.query.filtering.pruned_query import PrunedQuery
-from service.query.filtering.read_text import calls_for
 from service.query.refresh.pinned_texts import added_sql, pinned_sql
 from service.query.refresh.reads import has_read_pinned
 from service.query.refresh.refresh_plans import Refreshing

@@ -36,7 +36,7 @@ class ReadableResults:
     Any thread may call any method.
     """
 
-    def __init__(self, results: ResultStore, access_of: Callable[[Principal], Access] | None) -> None:
+    def __init__(self, results: ResultStore, access_of: Callable[[Principal], Access] | None = None) -> None:
         """`access_of` returns what a principal may do now; None: there are no policies."""
         self._results = results
         self._access_of = access_of

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
 
 import structlog
 
 from service.errors.gateway_error import GatewayError
-from service.model.authentication.principals import Principal
-from service.model.policies.decisions import Access
 from service.model.query.query import QueryRequest
 from service.model.query.reuse import Reusability, ReusableResult, ReuseChoice, ReuseOutcome
 from service.model.query.statement_text import is_command, query_text
@@ -61,17 +58,12 @@ class ReusePorts:
     catalogs: Catalogs
     index: ResultIndex
     results: ResultStore
+    readable: ReadableResults
+    """Which of the results may still be read."""
     journal: Journal
     clock: Clock
     lineage: Lineage = field(default_factory=NoLineage)
     leases: RunLeases = field(default_factory=NoRunLeases)
-    access_of: Callable[[Principal], Access] | None = None
-    """Returns the rights of a principal by the policies of now; None: there are no policies."""
-
-    @property
-    def readable(self) -> ReadableResults:
-        """Which results may still be read."""
-        return ReadableResults(self.results, self.access_of)
 
 
 class ReuseLookup:

@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Any
-
-from pyspark.sql import SparkSession
+from collections.abc import Collection
 
 from service.errors.policy_errors import TableAccessDenied
 from service.errors.statement_errors import StatementNotAllowed
 from service.model.policies.actions import Action
 from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.policies.read_plan import ReadPlan, name_of
-from service.model.writes.writes import Write
 from service.policies.granted_reads import allow_unread, guarded_places
-from service.ports.engine.query_engine import Statement
-from spark_session.engine.in_session import bind_views
+from spark_session.engine.writes.asked_write import AskedWrite
 from spark_session.engine.writes.inserted_rows import allow_all_rows
 from spark_session.engine.writes.ready_write import ReadyWrite, read_by, unknown_work
-from spark_session.session.warm_session import WarmSession
 
 
-def changed_rows(
-    session: WarmSession,
-    child: SparkSession,
-    statement: Statement,
-    found: Mapping[str, Any],
-    write: Write,
-) -> ReadyWrite:
+def changed_rows(asked: AskedWrite) -> ReadyWrite:
     """Returns the DELETE, UPDATE or MERGE, ready to run.
 
     Raises:
@@ -35,9 +23,10 @@ def changed_rows(
         CallerError: it holds something that a write may not have, or a parameter does not fit its type.
         PySparkException: Spark refused it.
     """
-    allow_all_rows(statement.access, write)
-    views = bind_views(session, child, statement, found["relations"])
-    plan = session.sql_writes.change(child, statement.sql, statement.parameters)
+    session, statement = asked.session, asked.statement
+    allow_all_rows(statement.access, asked.write)
+    views = asked.bind_views()
+    plan = session.sql_writes.change(asked.child, statement.sql, statement.parameters)
     session.guard.allow_writing(plan)
     reads = plan.reads()
     allow_whole_reads(reads, statement.access, views)

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from pyspark.sql import SparkSession
-
 from service.errors.statement_errors import StatementNotAllowed
 from service.ingest.schema_changes.table_properties import refused_properties
 from service.model.policies.read_plan import name_of
 from service.model.writes.writes import Write, WriteKind
 from service.policies.require import require
-from service.ports.engine.query_engine import Statement
+from spark_session.engine.writes.asked_write import AskedWrite
 from spark_session.engine.writes.inserted_rows import allow_all_rows, guarded_source
 from spark_session.engine.writes.ready_write import ReadyWrite, read_by, unknown_work
-from spark_session.session.warm_session import WarmSession
 from spark_session.session.write_statements import ParsedWrite
 
 OF_SCHEMAS = frozenset({WriteKind.CREATE_SCHEMA, WriteKind.DROP_SCHEMA})
@@ -32,14 +26,7 @@ _REMOVING = frozenset(
 """Those that change or take away rows or columns, of which their principal must see everything."""
 
 
-def defined(
-    session: WarmSession,
-    child: SparkSession,
-    statement: Statement,
-    found: Mapping[str, Any],
-    parsed: ParsedWrite,
-    write: Write,
-) -> ReadyWrite:
+def defined(asked: AskedWrite) -> ReadyWrite:
     """Returns the statement, ready to run.
 
     Raises:
@@ -47,6 +34,8 @@ def defined(
         CallerError: it holds something that such a statement may not have here.
         PySparkException: Spark refused it.
     """
+    session, child, statement = asked.session, asked.child, asked.statement
+    parsed, write = asked.parsed, asked.write
     _allow_form(parsed, write)
     if parsed.renamed_to is not None:
         for action in write.kind.needs:
@@ -55,7 +44,7 @@ def defined(
         allow_all_rows(statement.access, write)
     if write.kind not in AS_SELECT:
         return ReadyWrite(session.sql_writes.define(child, statement.sql), unknown_work())
-    rows, applied = guarded_source(session, child, statement, found)
+    rows, applied = guarded_source(asked)
     work = session.planned_work.read(rows)
     reads = read_by(session.table_guards.read(child, None, rows))
     return ReadyWrite(session.sql_writes.create(child, statement.sql, rows), work, reads, applied)

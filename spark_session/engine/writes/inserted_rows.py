@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 
 from service.errors.policy_errors import TableAccessDenied
 from service.model.policies.actions import Action
 from service.model.policies.decisions import Access, Allowed
 from service.model.writes.writes import Write, WriteKind
-from service.ports.engine.query_engine import Statement
-from spark_session.engine.in_session import bind_views, own_settings
+from spark_session.engine.in_session import own_settings
+from spark_session.engine.writes.asked_write import AskedWrite
 from spark_session.engine.writes.ready_write import ReadyWrite, read_by
 from spark_session.engine.writes.unmasked import allow_unmasked
 from spark_session.session.warm_session import WarmSession
 
 
-def inserted_rows(
-    session: WarmSession,
-    child: SparkSession,
-    statement: Statement,
-    found: Mapping[str, Any],
-    write: Write,
-) -> ReadyWrite:
+def inserted_rows(asked: AskedWrite) -> ReadyWrite:
     """Returns the INSERT, ready to run. It writes the rows that its principal sees.
 
     Raises:
@@ -33,9 +25,10 @@ def inserted_rows(
         CallerError: it holds something that a query may not have, or a parameter does not fit its type.
         PySparkException: Spark refused it.
     """
-    if write.kind is WriteKind.INSERT_OVERWRITE:
-        allow_all_rows(statement.access, write)
-    rows, applied = guarded_source(session, child, statement, found)
+    session, child, statement = asked.session, asked.child, asked.statement
+    if asked.write.kind is WriteKind.INSERT_OVERWRITE:
+        allow_all_rows(statement.access, asked.write)
+    rows, applied = guarded_source(asked)
     work = session.planned_work.read(rows)
     plan = session.sql_writes.insert(child, statement.sql, rows)
     session.guard.allow_writing(plan)
@@ -43,9 +36,7 @@ def inserted_rows(
     return ReadyWrite(plan, work, reads, applied)
 
 
-def guarded_source(
-    session: WarmSession, child: SparkSession, statement: Statement, found: Mapping[str, Any]
-) -> tuple[DataFrame, tuple[str, ...]]:
+def guarded_source(asked: AskedWrite) -> tuple[DataFrame, tuple[str, ...]]:
     """Returns the query whose rows a statement writes, over what its principal sees, after all checks.
 
     Also returns the names of the policies that hide something of it.
@@ -53,12 +44,13 @@ def guarded_source(
     Raises:
         TableAccessDenied, CallerError, PySparkException: as `inserted_rows`.
     """
-    views = bind_views(session, child, statement, found["relations"])
-    asked = session.sql_writes.source(child, statement.sql, statement.parameters)
+    session, child, statement = asked.session, asked.child, asked.statement
+    views = asked.bind_views()
+    source = session.sql_writes.source(child, statement.sql, statement.parameters)
     check = partial(_check, session)
-    check(asked)
+    check(source)
     rows, applied = session.table_guards.guarded(
-        child, None, asked, statement.access, views, check, own_settings(session, statement)
+        child, None, source, statement.access, views, check, own_settings(session, statement)
     )
     allow_unmasked(applied)
     session.guard.allow_planned(rows)
@@ -79,6 +71,6 @@ def allow_all_rows(access: Access, write: Write) -> None:
             )
 
 
-def _check(session: WarmSession, asked: DataFrame) -> None:
-    session.guard.allow_reading_only(asked)
-    session.guard.allow_size(asked)
+def _check(session: WarmSession, source: DataFrame) -> None:
+    session.guard.allow_reading_only(source)
+    session.guard.allow_size(source)

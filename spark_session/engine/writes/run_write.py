@@ -19,6 +19,7 @@ from service.model.tables.reserved_names import is_plain, is_reserved
 from service.model.writes.writes import MARK, Write, WriteKind
 from service.policies.require import EVERY_TABLE, require
 from service.ports.engine.query_engine import EngineResult, Statement
+from spark_session.engine.writes.asked_write import AskedWrite
 from spark_session.engine.writes.changed_rows import changed_rows
 from spark_session.engine.writes.definitions import OF_SCHEMAS, defined
 from spark_session.engine.writes.inserted_rows import inserted_rows
@@ -65,7 +66,9 @@ def run_write(
     write = _write(parsed)
     for action in write.kind.needs:
         require(statement.access, action, write.table)
-    ready = _ready(session, child, statement, found, parsed, write)
+    ready = _ready(
+        AskedWrite(session=session, child=child, statement=statement, found=found, parsed=parsed, write=write)
+    )
     on_applied(ready.applied)
     _allow_target(parsed, write, ready)
     planned = time.monotonic()
@@ -122,19 +125,10 @@ def _allow_name(kind: WriteKind, parts: Sequence[str]) -> None:
         )
 
 
-def _ready(
-    session: WarmSession,
-    child: SparkSession,
-    statement: Statement,
-    found: Mapping[str, Any],
-    parsed: ParsedWrite,
-    write: Write,
-) -> ReadyWrite:
-    if parsed.kind in DEFINING:
-        return defined(session, child, statement, found, parsed, write)
-    if parsed.kind == "InsertIntoStatement":
-        return inserted_rows(session, child, statement, found, write)
-    return changed_rows(session, child, statement, found, write)
+def _ready(asked: AskedWrite) -> ReadyWrite:
+    if asked.parsed.kind in DEFINING:
+        return defined(asked)
+    return inserted_rows(asked) if asked.parsed.kind == "InsertIntoStatement" else changed_rows(asked)
 
 
 def _allow_target(parsed: ParsedWrite, write: Write, ready: ReadyWrite) -> None:

@@ -50,12 +50,12 @@ from service.pruning.conditions.rejected_nulls import null_rejecting_columns as 
 from service.pruning.detect import detect as detected
 from service.pruning.detection import DetectionContext
 from service.pruning.join_graph.column_classes import column_classes
+from service.pruning.join_graph.condition_pushdown import pushed_down
 from service.pruning.join_graph.filter_pushdown import (
     Place,
     PushdownContext,
     Source,
     pushdown_targets,
-    pushed_down,
 )
 from service.pruning.join_graph.flatten_relations import flatten_relations as flattened_relations
 from service.pruning.join_graph.flattened_columns import has_rows_of_its_joins, projections

@@ -14,6 +14,7 @@ from service.query.execution.run_pruned import run_pruned
 from service.query.execution.run_query import QueryPorts
 from service.query.registry.query_handle import QueryHandle
 from service.query.registry.query_registry import QueryRegistry
+from service.query.registry.readable_results import ReadableResults
 from tests.fakes.catalogs import FakeCatalogs
 from tests.fakes.clock import FakeClock
 from tests.fakes.engine import FakeEngine
@@ -43,6 +44,7 @@ class Bench:
             engine=self.engine,
             catalogs=self.catalogs,
             results=self.results,
+            readable=ReadableResults(self.results),
             journal=self.journal,
             clock=self.clock,
             pruner=pruner(self.catalogs, self.engine, FakeFilterCache(), self.clock),

@@ -14,7 +14,7 @@ from service.model.tables.tables import TableName
 from service.pruning.rewrites.local_relations import RelationAssignment
 from service.pruning.sql_text.inject import TableSubstitution
 from service.query.filtering.applied_filter import AppliedFilter
-from service.query.filtering.detected import Detected
+from service.query.filtering.detection.detected import Detected
 from service.query.filtering.passes.native_pruning import is_covered
 from service.query.filtering.passes.references import ordinal_at
 from service.query.filtering.passes.text_changes import Pass

@@ -13,7 +13,7 @@ from service.model.tables.sql import TextSpan
 from service.pruning.rewrites.local_relations import RelationAssignment
 from service.pruning.rewrites.redundant_joins import RedundantJoin
 from service.query.filtering.applied_filter import AppliedFilter
-from service.query.filtering.detected import Detected
+from service.query.filtering.detection.detected import Detected
 from service.query.filtering.passes.references import ordinal_at
 from service.query.filtering.passes.text_changes import Pass
 

@@ -8,7 +8,7 @@ from service.model.filters.filter_record import FilterRecord
 from service.model.filters.key_set import FilterForm
 from service.pruning.scan_layout.covers_native_pruning import covers_native_pruning
 from service.query.filtering.applied_filter import AppliedFilter
-from service.query.filtering.detected import Detected
+from service.query.filtering.detection.detected import Detected
 from service.query.filtering.passes.references import read_references
 
 

@@ -9,7 +9,7 @@ from service.pruning.name_resolution.is_readable_again import is_readable_again
 from service.pruning.rewrites.local_relations import RelationAssignment
 from service.pruning.sql_text.inject import TableSubstitution
 from service.query.filtering.applied_filter import AppliedFilter
-from service.query.filtering.detected import Detected
+from service.query.filtering.detection.detected import Detected
 from service.query.filtering.passes.references import read_references
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from service.model.tables.sql import TableReference
 from service.model.tables.tables import TableFacts
-from service.query.filtering.detected import Detected
+from service.query.filtering.detection.detected import Detected
 
 
 def read_references(detected: Detected) -> Iterator[tuple[TableReference, TableFacts | None]]:

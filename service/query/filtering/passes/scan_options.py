@@ -9,7 +9,7 @@ from service.model.query.rewrites import RewriteKind, RewriteRecord
 from service.model.tables.tables import TableFacts, TableName
 from service.pruning.scan_layout.read_options import read_options
 from service.query.filtering.applied_filter import AppliedFilter
-from service.query.filtering.detected import Detected
+from service.query.filtering.detection.detected import Detected
 from service.query.filtering.passes.references import read_references
 
 

@@ -9,7 +9,7 @@ from service.model.query.scan_metrics import ScanRecord
 from service.model.tables.tables import TableFacts, TableSource
 from service.pruning.rewrites.local_relations import RelationAssignment
 from service.query.filtering.applied_filter import AppliedFilter
-from service.query.filtering.detected import Detected
+from service.query.filtering.detection.detected import Detected
 from service.query.filtering.passes.references import read_references
 from service.query.filtering.pruned_query import skipped_scan
 

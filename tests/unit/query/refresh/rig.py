@@ -16,7 +16,7 @@ from service.model.query.rewrites import RewriteKind
 from service.model.tables.tables import TableColumn, TableFacts, TableName
 from service.ports.bounded_calls import BoundedCalls
 from service.query.execution.run_query import QueryPorts
-from service.query.filtering.in_process import InProcess
+from service.query.filtering.detection.in_process import InProcess
 from service.query.refresh.kept_states import KeptStates
 from service.query.refresh.merged_answers import MergedAnswers
 from service.query.refresh.refresh_plans import RefreshPlans

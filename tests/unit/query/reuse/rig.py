@@ -15,6 +15,7 @@ from service.model.tables.tables import TableName
 from service.ports.stores.reusable_results import NoRunLeases, ResultIndex, RunLeases
 from service.query.execution.run_query import QueryPorts, run_query
 from service.query.registry.query_handle import QueryHandle
+from service.query.registry.readable_results import ReadableResults
 from service.query.registry.recorded import record
 from service.query.reuse.result_reuse import ResultReuse
 from service.query.reuse.reuse_lookup import ReuseBounds, ReusePorts
@@ -57,6 +58,7 @@ class Rig:
                 catalogs=bench.catalogs,
                 index=self.index,
                 results=bench.results,
+                readable=ReadableResults(bench.results),
                 journal=bench.journal,
                 clock=bench.clock,
                 lineage=self.lineage,

@@ -19,11 +19,11 @@ from service.model.tables.tables import PartitionField, TableColumn, TableName
 from service.ports.bounded_calls import Answer, BoundedCalls
 from service.query.execution.validate import validate
 from service.query.explaining.explain import explain, plans_of
-from service.query.filtering.detected import Detected
-from service.query.filtering.detections import DetectionBounds, Detections
-from service.query.filtering.in_process import InProcess
-from service.query.filtering.look_for_filters import ready
-from service.query.filtering.read_text import TextReader, read_apart
+from service.query.filtering.detection.detected import Detected
+from service.query.filtering.detection.detections import DetectionBounds, Detections
+from service.query.filtering.detection.in_process import InProcess
+from service.query.filtering.detection.look_for_filters import ready
+from service.query.filtering.detection.read_text import TextReader, read_apart
 from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
 from tests.fakes.clock import FakeClock
 from tests.fakes.probe_values import FakeProbeValues

@@ -9,7 +9,7 @@ import pytest
 
 from service.model.filters.column_values import ColumnValues, FileOverlap, NotKnown
 from service.model.tables.tables import TableColumn, TableFacts, TableName
-from service.query.filtering.probe_knowledge import ProbeKnowledge
+from service.query.filtering.detection.probe_knowledge import ProbeKnowledge
 from tests.fakes.catalogs import facts_of_empty_table
 from tests.fakes.clock import FakeClock
 from tests.fakes.probe_values import FakeProbeValues

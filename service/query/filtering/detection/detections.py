@@ -24,17 +24,22 @@ from service.ports.filters.filter_keys import ProbeValues
 from service.ports.tables.catalogs import Catalogs, Views
 from service.pruning.conditions.days_around import days_around
 from service.pruning.detection import Detection
-from service.query.filtering.detected import Detected
-from service.query.filtering.in_process import InProcess
-from service.query.filtering.look_for_filters import ANNOUNCE, IS_CLUSTERED, FilterSearch, look_for_filters
-from service.query.filtering.probe_knowledge import ProbeColumn, ProbeKnowledge
-from service.query.filtering.read_text import (
+from service.query.filtering.detection.detected import Detected
+from service.query.filtering.detection.in_process import InProcess
+from service.query.filtering.detection.look_for_filters import (
+    ANNOUNCE,
+    IS_CLUSTERED,
+    FilterSearch,
+    look_for_filters,
+)
+from service.query.filtering.detection.probe_knowledge import ProbeColumn, ProbeKnowledge
+from service.query.filtering.detection.read_text import (
     MAX_CACHED_TEXTS,
     TextReader,
     calls_for,
     tree_bytes,
 )
-from service.query.filtering.text_readings import Reading, TextReadings
+from service.query.filtering.detection.text_readings import Reading, TextReadings
 from service.query.filtering.unpinned import UnpinnedTables, has_moved
 from service.query.filtering.unpinned_references import has_changed
 

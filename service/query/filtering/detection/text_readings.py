@@ -15,8 +15,8 @@ from service.model.tables.tables import TableAt, TableFacts, TableName
 from service.ports.tables.catalogs import Catalogs, Views
 from service.pruning.sql_text.metadata_names import metadata_names
 from service.pruning.sql_text.table_names import table_names
-from service.query.filtering.expanded_views import ExpandedViews
-from service.query.filtering.seen_tables import may_expand, seen_tables
+from service.query.filtering.detection.expanded_views import ExpandedViews
+from service.query.filtering.detection.seen_tables import may_expand, seen_tables
 
 
 @dataclass(frozen=True, slots=True)

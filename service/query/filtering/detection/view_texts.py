@@ -15,7 +15,7 @@ from service.ports.tables.catalogs import Catalogs, Views
 from service.pruning.sql_text.parse import parse
 from service.pruning.sql_text.table_names import table_names
 from service.pruning.sql_text.view_text import view_text
-from service.query.filtering.read_text import tree_bytes
+from service.query.filtering.detection.read_text import tree_bytes
 
 MAX_CACHED_VIEWS = 512
 MAX_CACHED_BYTES = 64 << 20

@@ -13,7 +13,7 @@ from service.model.tables.tables import NOW, TableAt, TableFacts, TableName
 from service.model.tables.views import ExpandedText, View, ViewReading
 from service.ports.tables.catalogs import Catalogs, Views
 from service.pruning.sql_text.expand_views import expand_views, view_select
-from service.query.filtering.view_texts import ViewBody, ViewQuestion, ViewTexts, versions
+from service.query.filtering.detection.view_texts import ViewBody, ViewQuestion, ViewTexts, versions
 
 log = structlog.get_logger(__name__)
 

@@ -10,7 +10,7 @@ from service.model.tables.sql import ParsedQuery
 from service.model.tables.tables import TableAt, TableFacts, TableName
 from service.pruning.detection import Detection
 from service.pruning.name_resolution.is_readable_again import is_readable_again
-from service.query.filtering.probe_knowledge import ProbeKnowledge
+from service.query.filtering.detection.probe_knowledge import ProbeKnowledge
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from service.ports.bounded_calls import Answer, BoundedCalls, CallGivenUp
 from service.pruning.sql_text.is_replaceable import is_replaceable
 from service.pruning.sql_text.nesting import is_shallow
 from service.pruning.sql_text.parse import parse
-from service.query.filtering.in_process import InProcess
+from service.query.filtering.detection.in_process import InProcess
 
 MAX_CACHED_TEXTS = 512
 TREE_BYTES_PER_CHARACTER = 120

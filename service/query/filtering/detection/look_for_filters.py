@@ -22,7 +22,7 @@ from service.pruning.rewrites.local_relations import named_in
 from service.pruning.sql_text.fold_lists import fold_lists
 from service.pruning.sql_text.metadata_names import metadata_names
 from service.pruning.sql_text.number_placeholders import number_placeholders
-from service.query.filtering.read_text import read_text
+from service.query.filtering.detection.read_text import read_text
 
 ANNOUNCE, IS_CLUSTERED, CLUSTERING = "announce", "is_clustered", "clustering"
 

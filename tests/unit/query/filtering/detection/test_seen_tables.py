@@ -10,7 +10,7 @@ from service.model.policies.policies import ColumnMask, DefinerView, Grant, Poli
 from service.model.policies.table_patterns import TablePattern
 from service.model.tables.tables import TableName
 from service.policies.compiled_policies import CompiledPolicies, RoleAccess
-from service.query.filtering.seen_tables import may_expand
+from service.query.filtering.detection.seen_tables import may_expand
 
 VIEW, OTHER = TableName.of("lake.sales.by_region"), TableName.of("lake.sales.by_day")
 PATTERN = TablePattern.parse(str(VIEW))
