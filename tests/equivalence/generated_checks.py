@@ -18,7 +18,7 @@ from tests.equivalence.generator import queries
 from tests.equivalence.harness import EngineGaveUp, Harness
 from tests.soak import SOAK
 
-COUNT = SOAK.share if SOAK else 120
+COUNT = SOAK.share if SOAK else 60
 SECONDS_PER_QUERY = 5
 TIMEOUT_S = 300 + COUNT * SECONDS_PER_QUERY
 REPORT_EVERY = 100

@@ -11,7 +11,7 @@ from tests.equivalence.generated_checks import TIMEOUT_S, check_generated, seed_
 from tests.equivalence.harness import Harness
 from tests.soak import SOAK
 
-COUNT = 75
+COUNT = 40
 """For each of the two ways to run."""
 
 JOINS = [

@@ -27,7 +27,7 @@ from tests.equivalence.policed import random_policies
 from tests.soak import SOAK
 
 TEXTS_PER_SET = 100 if SOAK else 15
-SETS = -(-SOAK.queries // (2 * TEXTS_PER_SET)) if SOAK else 3
+SETS = -(-SOAK.queries // (2 * TEXTS_PER_SET)) if SOAK else 2
 FIRST = SOAK.seed if SOAK else 0
 TIMEOUT_S = 300 + TEXTS_PER_SET * 15
 SCHEMAS = ("policed_first", "policed_second")

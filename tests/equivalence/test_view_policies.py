@@ -30,7 +30,7 @@ from tests.equivalence.policed import ANALYST, Policed, random_policies
 from tests.soak import SOAK
 
 QUERIES_PER_SET = 100 if SOAK else 15
-SETS = -(-SOAK.queries // QUERIES_PER_SET) if SOAK else 3
+SETS = -(-SOAK.queries // QUERIES_PER_SET) if SOAK else 2
 FIRST = SOAK.seed if SOAK else 0
 TIMEOUT_S = 300 + QUERIES_PER_SET * 15
 OWNER = "owner"

@@ -22,7 +22,7 @@ from tests.refresh.generator import Case, case_of
 from tests.refresh.tables import DIMENSION, FACT, dimension_rows, fact_rows, in_arrow, make_table
 from tests.refresh.writer import Writer
 
-COUNT = int(os.environ.get("SLUICE_SOAK_REFRESHES", "40"))
+COUNT = int(os.environ.get("SLUICE_SOAK_REFRESHES", "24"))
 SEED = int(os.environ.get("SLUICE_SOAK_SEED", "1"))
 IS_SOAK = "SLUICE_SOAK_REFRESHES" in os.environ
 SECONDS_PER_QUESTION = 15

@@ -6,15 +6,23 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import LiteralString
 from uuid import uuid4
 
+import psycopg
 import pytest
+from psycopg import sql
+from psycopg.sql import Identifier
 
+import migrations
 from service.adapters.embedded.embedded_postgres import EmbeddedPostgres
 from service.adapters.embedded.postgres_programs import PostgresPrograms
 from tests.contract.catalogs.lakehouse import FakeLakehouse, Lakehouse, PyIcebergLakehouse
 from tests.integration.rest_catalog.jars import rest_catalog_class_path
 from tests.integration.rest_catalog.server import RestCatalogServer, rest_catalog_server
+
+# Nobody else uses this database, so others can be made like it.
+MIGRATED = "sluice"
 
 
 class Postgres:
@@ -23,6 +31,11 @@ class Postgres:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._server = EmbeddedPostgres.start(directory)
+        self._is_migrated = False
+        # Tests kill the server, but not the machine. Without this, a killed server with a hundred databases
+        # takes minutes to start again on a busy disk.
+        self._run("ALTER SYSTEM SET fsync = off")
+        self._run("SELECT pg_reload_conf()")
 
     def start(self) -> None:
         # Connections to the old port may still be closing. So `pg_ctl` starts the server on that port, and
@@ -40,6 +53,22 @@ class Postgres:
         database = f"lake_{uuid4().hex}"
         EmbeddedPostgres.start(self._directory, [database]).stop()
         return self._server.url(database)
+
+    def url_of_migrated_database(self) -> str:
+        """Returns the address of a new database with all tables of the service."""
+        if not self._is_migrated:
+            migrations.upgrade(self._server.url(MIGRATED))
+            self._is_migrated = True
+        database = f"lake_{uuid4().hex}"
+        self._run(
+            sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(Identifier(database), Identifier(MIGRATED))
+        )
+        return self._server.url(database)
+
+    def _run(self, statement: LiteralString | sql.Composed) -> None:
+        address = self._server.url("postgres").replace("+psycopg", "")
+        with psycopg.connect(address, autocommit=True) as connection:
+            connection.execute(statement)
 
 
 @pytest.fixture(scope="package")

@@ -11,7 +11,6 @@ from uuid import uuid4
 
 import pytest
 
-import migrations
 from tests.contract.catalogs.conftest import Postgres
 from tests.integration.ingest.lakehouse import IngestLakehouse
 
@@ -28,8 +27,7 @@ def server() -> Iterator[Postgres]:
 
 @pytest.fixture
 def lakehouse(server: Postgres, tmp_path: Path) -> Iterator[IngestLakehouse]:
-    log_url = server.url_of_new_database()
-    migrations.upgrade(log_url)
+    log_url = server.url_of_migrated_database()
     with ExitStack() as stack:
         name = f"logs_{uuid4().hex}"
         yield IngestLakehouse(log_url, server.url_of_new_database(), f"file://{tmp_path}", name, stack)

@@ -40,7 +40,6 @@ from pyiceberg.types import (
     UUIDType,
 )
 
-import migrations
 from service.adapters.catalogs.spark_catalog_properties import spark_catalog_properties
 from service.adapters.commits.snapshot_append import SnapshotAppend
 from service.adapters.commits.table_commits import PyIcebergTableCommits
@@ -152,8 +151,7 @@ class Shared:
     @contextmanager
     def lakehouse(self, catalog: str) -> Iterator[UpsertLakehouse]:
         """Makes a lakehouse with a table and a log of its own."""
-        log_url = self.server.url_of_new_database()
-        migrations.upgrade(log_url)
+        log_url = self.server.url_of_migrated_database()
         with ExitStack() as stack:
             url, table = self.catalogs[catalog], f"logs_{uuid4().hex}"
             made = UpsertLakehouse(log_url, url, self.warehouse, table, stack, catalog)
