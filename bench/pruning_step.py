@@ -46,7 +46,7 @@ PARTS = (
     Part("detect", f"{_DETECTIONS}:detect"),
     Part("keys from the cache", "service.query.filtering.collect:Collector.collect"),
     Part("form", "service.query.filtering.prune:form"),
-    Part("rows held in memory", "service.query.filtering.local_relations:LocalRelations.cached"),
+    Part("rows held in memory", "service.query.filtering.fetched_relations:LocalRelations.cached"),
     Part("write the text", "service.query.filtering.prune:rewritten"),
     Part("· inject", "service.query.filtering.rewrite:inject", 1),
 )

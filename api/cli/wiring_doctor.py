@@ -12,10 +12,10 @@ import migrations
 from api.bootstrap.parts.components import EMBEDDED_CATALOG
 from api.bootstrap.parts.find_jars import unfetched
 from api.bootstrap.settings import Settings
-from api.cli.doctor.address import address
 from api.cli.doctor.clock_skew import clock_skew
 from api.cli.doctor.configuration import configuration
 from api.cli.doctor.folders import GIB, disk, folder, local_folders
+from api.cli.doctor.listening_address import address
 from api.cli.doctor.log_findings import ingest_log
 from api.cli.doctor.spark_log import last_faults
 from api.cli.doctor.store_findings import filter_cache, metrics_store

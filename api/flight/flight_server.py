@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow.flight as flight
 import structlog
 
-from api.flight.calls.callers import Callers
 from api.flight.calls.flight_calls import MIDDLEWARE, CallFactory, FlightCall, NoHandshake
+from api.flight.calls.identified_callers import Callers
 from api.flight.calls.served import Served
 from api.flight.metadata.answer_schemas import METADATA
 from api.flight.metadata.metadata_commands import Metadata
@@ -21,9 +21,9 @@ from api.flight.statements.flight_queries import Queries
 from api.flight.statements.prepared import PreparedStatements
 from api.flight.statements.puts import COMMANDS as PUT
 from api.flight.statements.puts import Puts, values_of
-from api.flight.wire.failures import shielded, shielded_schema
 from api.flight.wire.flight_errors import FlightMessageInvalid, FlightNotSupported
 from api.flight.wire.messages import name_of, unpacked
+from api.flight.wire.statement_failures import shielded, shielded_schema
 
 _QUERY, _PREPARED = "CommandStatementQuery", "CommandPreparedStatementQuery"
 _ASKED = (_QUERY, _PREPARED, *METADATA)

@@ -13,10 +13,10 @@ from fastapi import APIRouter
 
 from api.bootstrap.settings import Settings
 from api.flight.calls.call_places import CallPlaces
-from api.flight.calls.callers import Callers
 from api.flight.calls.expiring import ExpiryBounds
 from api.flight.calls.flight_calls import CallFactory
 from api.flight.calls.flight_metrics import FlightMetrics
+from api.flight.calls.identified_callers import Callers
 from api.flight.flight_server import Address, FlightSqlServer, Handlers
 from api.flight.metadata.metadata_commands import Metadata
 from api.flight.metadata.sql_info import InfoBounds, infos

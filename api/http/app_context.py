@@ -15,8 +15,8 @@ from starlette.datastructures import Headers
 from api.bootstrap.settings import Settings
 from api.http.events.open_streams import OpenStreams
 from api.http.gateway_access import GatewayAccess
-from api.http.middleware.callers import ANONYMOUS
 from api.http.middleware.process_metrics import ProcessMetrics
+from api.http.middleware.request_caller import ANONYMOUS
 from api.http.middleware.request_log import caller_in
 from api.http.problems.http_errors import UnsupportedMediaType
 from api.http.waiting import Waiting

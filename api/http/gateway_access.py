@@ -13,7 +13,7 @@ import structlog
 from anyio import CapacityLimiter, to_thread
 
 from api.http.lane import Gone, Lane, LaneUse
-from api.http.middleware.callers import calling
+from api.http.middleware.request_caller import calling
 from api.http.waiting import ClientGone
 from service.errors.gateway_error import CannotStart
 from service.errors.ingest_errors import IngestCanceled, TooManyIngests

@@ -9,7 +9,7 @@ from fastapi.openapi.utils import get_openapi
 
 from api.bootstrap.settings import Settings
 from api.http.authentication.security_schemes import security_of, security_schemes
-from api.http.middleware.callers import OPEN_PATHS
+from api.http.middleware.request_caller import OPEN_PATHS
 from api.http.openapi_links import add_links
 from api.http.schemas.problem import Problem
 

@@ -10,7 +10,7 @@ from typing import TypedDict
 
 from sluice_client.drivers.http_settings import Certificate, HttpSettings, checked_url, tls_context
 from sluice_client.options import QueryDefaults
-from sluice_client.progress.choose import MakeProgress
+from sluice_client.progress.choose_progress import MakeProgress
 from sluice_client.retries import Context
 from sluice_client.secrets import TokenSource, token_of
 from sluice_client.settings import Bounds, RetryPolicy, Timeouts

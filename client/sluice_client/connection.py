@@ -20,7 +20,7 @@ from sluice_client.ingest.ingest_answer import IngestResult
 from sluice_client.ingest.ingest_request import IngestRequest
 from sluice_client.ingest.run_ingest import await_commit, get_ingest, run_ingest
 from sluice_client.options import IngestOptions
-from sluice_client.progress.choose import choose_progress
+from sluice_client.progress.choose_progress import choose_progress
 from sluice_client.query.query_answer import QueryStatus
 from sluice_client.query.run_query import await_query, cancel_query, cancel_request, get_query
 from sluice_client.querying import Querying

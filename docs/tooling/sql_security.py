@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from service.ingest.schema_changes.table_properties import accepted_properties
-from spark_session.vetting.commands import METADATA_NODES, SESSION_NODES, TARGET_NODES
 from spark_session.vetting.decision import Decision, Ruling
 from spark_session.vetting.expressions import CALCULATING, EXPRESSIONS
 from spark_session.vetting.functions import (
@@ -22,7 +21,8 @@ from spark_session.vetting.hints import HINTS
 from spark_session.vetting.options import FORMAT_OPTIONS, READ_OPTIONS
 from spark_session.vetting.plan_nodes import ANALYZED_NODES, PARSED_NODES, REFUSED_NODES
 from spark_session.vetting.statements import STATEMENTS
-from spark_session.vetting.writes import WRITE_NODES, WRITING_NODES
+from spark_session.vetting.vet_command import METADATA_NODES, SESSION_NODES, TARGET_NODES
+from spark_session.vetting.vetted_writes import WRITE_NODES, WRITING_NODES
 
 _HEAD = """# SQL that may be sent
 

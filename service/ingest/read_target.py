@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from service.ingest.decoding.streams.plan import ReadTarget
 from service.ingest.decoding.values.sent_types import fields_as_sent
-from service.ingest.partition_rules import partition_rules
+from service.ingest.derive_partition_rules import partition_rules
 from service.model.ingest.ingest_request import Write
 from service.model.ingest.writing import WritableTable
 from service.model.tables.schemas import Field

@@ -14,8 +14,8 @@ from service.model.tables.tables import TableName
 from service.ports.engine.query_engine import Statement
 from spark_session.engine.analyzed import analyzed
 from spark_session.java.jvm import UNREACHABLE
+from spark_session.session.analyzed_facts import facts_of
 from spark_session.session.parameters import spark_arguments
-from spark_session.session.reuse_facts import facts_of
 from spark_session.session.warm_session import WarmSession
 
 

@@ -28,8 +28,8 @@ from spark_session.results.result_bounds import cut
 from spark_session.results.result_types import in_arrow_types, result_columns
 from spark_session.results.row_collector import MAX_INCREMENTAL_ROWS
 from spark_session.session.warm_session import WarmSession
-from spark_session.vetting.commands import METADATA, SESSION
-from spark_session.vetting.writes import is_write
+from spark_session.vetting.vet_command import METADATA, SESSION
+from spark_session.vetting.vetted_writes import is_write
 
 HIDDEN_VALUES = (
     "The query failed. Policies restrict what it reads, so the reason is not shown: it may name a value."

@@ -26,7 +26,7 @@ from spark_session.vetting.functions import OFFERED, OFFERED_TABLE_FUNCTIONS
 from spark_session.vetting.options import TAKEN_FORMAT_OPTIONS
 from spark_session.vetting.plan_nodes import ANALYZED
 from spark_session.vetting.vet import vet_statement, vet_write
-from spark_session.vetting.writes import INSTRUCTIONS, WRITING
+from spark_session.vetting.vetted_writes import INSTRUCTIONS, WRITING
 
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway

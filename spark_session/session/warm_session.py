@@ -20,6 +20,7 @@ from spark_session.results.result_writer import ResultWriter
 from spark_session.results.row_collector import RowCollector
 from spark_session.results.scan_metrics import ScanReader
 from spark_session.results.session_table_reader import SessionTableReader
+from spark_session.session.analyzed_facts import ReuseFacts
 from spark_session.session.catalog_contents import CatalogContents
 from spark_session.session.catalog_watch import CatalogWatch
 from spark_session.session.child_sessions import ChildSessions
@@ -28,10 +29,9 @@ from spark_session.session.cpu_times import CpuTimeReader
 from spark_session.session.guard import Guard
 from spark_session.session.job_spans import JobSpans
 from spark_session.session.kept_rows import KeptRows
-from spark_session.session.local_relations import LocalRelationStore
+from spark_session.session.local_relation_store import LocalRelationStore
 from spark_session.session.parameter_types import ParameterTypes
 from spark_session.session.python_workers import prepare_workers
-from spark_session.session.reuse_facts import ReuseFacts
 from spark_session.session.row_delta_writer import RowDeltaWriter
 from spark_session.session.table_guards import TableGuards
 from spark_session.session.table_rewrites import Compaction, TableDeletes

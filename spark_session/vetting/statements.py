@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from spark_session.vetting.commands import SESSION_REQUIRED
 from spark_session.vetting.decision import Decision, allowed, refused, table_of
-from spark_session.vetting.writes import SQL_WRITES_OFF
+from spark_session.vetting.vet_command import SESSION_REQUIRED
+from spark_session.vetting.vetted_writes import SQL_WRITES_OFF
 
 _SYNTAX = "SQL_SYNTAX"
 

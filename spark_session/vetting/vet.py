@@ -12,7 +12,7 @@ from spark_session.vetting.decision import Decision, Ruling
 from spark_session.vetting.functions import FUNCTIONS, ICEBERG_FUNCTIONS, TABLE_FUNCTIONS
 from spark_session.vetting.options import READ_OPTIONS, TAKEN_FORMAT_OPTIONS, TAKEN_READ_OPTIONS
 from spark_session.vetting.plan_nodes import QUERY_NODES
-from spark_session.vetting.writes import DEFINING, NAMED, WRITES
+from spark_session.vetting.vetted_writes import DEFINING, NAMED, WRITES
 
 # The qualifiers of a built-in function, as Spark resolves them.
 _BUILTIN: tuple[list[str], ...] = ([], ["builtin"], ["system", "builtin"])

@@ -13,7 +13,7 @@ import pytest
 from sluice_client import Connection, Timeouts, connect
 from sluice_client.calls import Answer
 from sluice_client.connecting import ConnectOptions
-from sluice_client.progress.choose import choose_progress
+from sluice_client.progress.choose_progress import choose_progress
 from sluice_client.progress.notebook import NotebookBar
 from sluice_client.progress.rich_line import RichLine
 from sluice_client.progress.steps import Progress, Silent, Step, waiting

@@ -15,7 +15,7 @@ from service.pruning.predicates.form import FormBounds
 from service.query.filtering.collect import CollectBounds, Collector
 from service.query.filtering.detection.detections import DetectionBounds, Detections
 from service.query.filtering.engine_keys import EngineKeys
-from service.query.filtering.local_relations import LocalRelations
+from service.query.filtering.fetched_relations import LocalRelations
 from service.query.filtering.prune import Pruner
 from service.query.filtering.pruning_bounds import PruningBounds
 from service.query.filtering.rewrite import RewriteBounds

@@ -203,7 +203,7 @@ def test_two_violations_break_two_contracts_and_are_named(copy: Path) -> None:
         ("sluice_client/dbapi/cursor.py", "import sqlalchemy", "Only the client's dialect needs SQLAlchemy"),
         (
             "sluice_client/sqlalchemy/types.py",
-            "import sluice_client.sqlalchemy.statements",
+            "import sluice_client.sqlalchemy.spark_compiler",
             "The dialect writes SQL and reads names apart",
         ),
     ],

@@ -19,8 +19,8 @@ from rich.table import Table
 from api.bootstrap.settings import Settings
 from api.cli.demonstration.demo_ingest import show_ingest
 from api.cli.demonstration.demo_scans import show_scans
+from api.cli.demonstration.shown_steps import Steps, shown_steps
 from api.cli.demonstration.start_progress import StartProgress
-from api.cli.demonstration.steps import Steps, shown_steps
 from service.errors.gateway_error import CannotStart
 from service.model.filters.dynamic_filter import JoinType
 

@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as Bar
 
 from api.bootstrap.wiring.preparations import Progress
-from api.cli.demonstration.steps import LINE_EVERY_S
+from api.cli.demonstration.shown_steps import LINE_EVERY_S
 
 
 @contextmanager

@@ -12,8 +12,8 @@ import structlog
 
 from api.flight.calls.call_places import CallPlaces
 from api.flight.calls.flight_metrics import FlightMetrics
-from api.flight.wire.failures import fail
 from api.flight.wire.flight_errors import FlightMessageInvalid
+from api.flight.wire.statement_failures import fail
 from service.errors.unavailable import ShuttingDown
 
 MIDDLEWARE = "sluice"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from api.flight.calls.callers import KnownCall
 from api.flight.calls.flight_calls import FlightCall
+from api.flight.calls.identified_callers import KnownCall
 from api.flight.wire.without_zones import is_jdbc
 from api.sql_protocols.login import ProtocolCaller
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from uuid import UUID
 
 from api.bootstrap.settings import Settings
-from api.flight.calls.callers import SESSION_COOKIE, Callers, Connected
+from api.flight.calls.identified_callers import SESSION_COOKIE, Callers, Connected
 from api.flight.calls.served import Served
 from api.flight.statements.statement_shapes import needs_session
 from api.sql_protocols.sessions import ProtocolSessions

@@ -16,9 +16,9 @@ from api.flight.calls.served import Served
 from api.flight.statements.client_sessions import ClientSessions
 from api.flight.statements.result_streams import arrow_zone, batches_of, told_schema
 from api.flight.statements.statement_shapes import Shape, Shapes, StatementKind, kind_of
-from api.flight.wire.failures import StatementFailed, shielded_stream
 from api.flight.wire.flight_errors import FlightBusy, FlightHandleUnknown, FlightNotSupported
 from api.flight.wire.messages import new, packed
+from api.flight.wire.statement_failures import StatementFailed, shielded_stream
 from api.sql_protocols.running_statement import RunningStatement
 from api.sql_protocols.statement_runs import StatementRequest, Statements
 from service.errors.query_errors import QueryCanceled

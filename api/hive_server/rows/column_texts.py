@@ -9,8 +9,8 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from api.http.rendering.iso_texts import date_texts, timestamp_texts
 from api.http.rendering.json_values import json_values
-from api.http.rendering.moments import date_texts, timestamp_texts
 from service.model.calendar import DAY_SECONDS, FIRST_DAY, LAST_DAY, PER_SECOND
 
 _ZEROS = r"\.0+$|(\.\d*[1-9])0+$"

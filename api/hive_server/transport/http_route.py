@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request, Response
 from api.hive_server.calls.client import Client
 from api.hive_server.calls.context import CallContext
 from api.hive_server.calls.message_answers import answer
-from api.hive_server.transport.connection import bounds_of
+from api.hive_server.transport.hive_connection import bounds_of
 from api.hive_server.wire.scan import check_message
 from api.hive_server.wire.unreadable_message import MessageFault
 from api.http.app_context import gone, principal_of

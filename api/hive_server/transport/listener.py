@@ -12,7 +12,7 @@ import structlog
 from api.hive_server.calls.context import CallContext
 from api.hive_server.calls.session_calls import end_all
 from api.hive_server.transport.answers import Answers, transport_of
-from api.hive_server.transport.connection import Connection, Refused
+from api.hive_server.transport.hive_connection import Connection, Refused
 from api.hive_server.wire.unreadable_message import MessageFault
 from api.http.connections.census import Admission, Census
 from api.http.connections.handshakes import TlsServer

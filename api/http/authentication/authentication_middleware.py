@@ -13,7 +13,7 @@ from api.http.authentication.logins import Logins
 from api.http.authentication.long_requests import LongRequest
 from api.http.connections.client_certificate import EXTENSION
 from api.http.connections.peers import peer_of
-from api.http.middleware.callers import OPEN_PATHS, calling
+from api.http.middleware.request_caller import OPEN_PATHS, calling
 from api.http.problems.problems import problem_response
 from service.errors.credential_errors import CredentialFault, CredentialRefused, TooManyFailures
 from service.errors.gateway_error import GatewayError, PartDown

@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.http.bodies.record_types import record_format
-from api.http.middleware.callers import ANONYMOUS
+from api.http.middleware.request_caller import ANONYMOUS
 from api.http.middleware.request_log import caller_in
 from api.http.problems.http_errors import TooManyBodies
 from api.http.problems.problems import problem_response

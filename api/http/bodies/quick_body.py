@@ -16,7 +16,7 @@ import msgspec
 from api.http.bodies.json_request import body_json
 from api.http.requests.ingest_request import NO_PART_OF_IT, fingerprinted, ingest_request_of
 from api.http.schemas.ingests.ingest_request import MAX_WRITES, ManyWrites, OneWrite, RoutedWrites
-from service.ingest.decoding.json.json_records import json_records
+from service.ingest.decoding.json.records_by_line import json_records
 from service.ingest.decoding.values.exact_json import exact_json
 from service.ingest.ingest_service import ReadSchema
 from service.model.ingest.ingest_request import IngestRequest

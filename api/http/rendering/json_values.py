@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from api.http.rendering.iso_durations import duration_text, interval_text
-from api.http.rendering.moments import date_texts, timestamp_texts
+from api.http.rendering.iso_texts import date_texts, timestamp_texts
 
 
 def json_values(array: pa.Array) -> list[Any]:

@@ -17,10 +17,10 @@ from sluice_client import dbapi
 from sluice_client.dbapi.exceptions import as_dbapi
 from sluice_client.errors import ConnectionClosed, SessionExpired
 from sluice_client.sqlalchemy.address import connect_arguments
-from sluice_client.sqlalchemy.definitions import SparkDDLCompiler
+from sluice_client.sqlalchemy.ddl_compiler import SparkDDLCompiler
 from sluice_client.sqlalchemy.identifiers import SparkPreparer
 from sluice_client.sqlalchemy.inspection import Inspection
-from sluice_client.sqlalchemy.statements import SparkCompiler
+from sluice_client.sqlalchemy.spark_compiler import SparkCompiler
 from sluice_client.sqlalchemy.type_names import SparkTypeCompiler
 from sluice_client.sqlalchemy.values import COLSPECS
 from sluice_client.sqlalchemy.write_cursor import WriteCursor

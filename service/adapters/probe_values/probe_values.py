@@ -18,7 +18,7 @@ from pyiceberg.table import Table
 from pyiceberg.types import NestedField
 
 from service.adapters.catalogs.opened_tables import OpenedTable
-from service.adapters.probe_values.column_values import column_values
+from service.adapters.probe_values.combine_intervals import column_values
 from service.adapters.probe_values.file_interval import has_intervals
 from service.adapters.probe_values.manifest_intervals import (
     file_count,

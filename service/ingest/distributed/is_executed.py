@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from io import SEEK_END
 
-from service.ingest.distributed.body_splits import is_splittable
 from service.ingest.distributed.large_parts import LargeInputs
+from service.ingest.distributed.split_body import is_splittable
 from service.model.ingest.ingest_request import IngestRequest, StreamedRecords
 
 

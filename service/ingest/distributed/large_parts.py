@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from service.ingest.decoding.streams.plan import ReadPlan
 from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS, ReadBounds
-from service.ingest.distributed.body_splits import body_splits
+from service.ingest.distributed.split_body import body_splits
 from service.ingest.distributed.split_reader import Split, SplitReader, SplitsOfBody, SplitsOfSource
 from service.ingest.distributed.task_count import in_groups, task_count
 from service.model.ingest.ingest_request import StreamedRecords

@@ -17,7 +17,7 @@ from service.ports.filters.filter_keys import KeyCollector
 from service.pruning.detection import FilterAssignment
 from service.pruning.rows_with_keys import rows_with_keys
 from service.query.filtering.detection.detected import Detected
-from service.query.filtering.local_relations import LocalRelations
+from service.query.filtering.fetched_relations import LocalRelations
 
 # If a table is this many times larger than the bound on cached rows, only its keys are read: its rows are
 # hardly few, and trying would cost the memory of their columns besides the keys.

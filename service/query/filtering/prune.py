@@ -20,8 +20,8 @@ from service.query.filtering.collect import Collector
 from service.query.filtering.detection.detected import Detected
 from service.query.filtering.detection.detections import Detections
 from service.query.filtering.engine_keys import Collecting
+from service.query.filtering.fetched_relations import LocalRelations
 from service.query.filtering.formed_filters import formed_filters
-from service.query.filtering.local_relations import LocalRelations
 from service.query.filtering.one_reading import OneReading, one_reading, one_reading_records
 from service.query.filtering.pruned_query import PrunedQuery, filter_record
 from service.query.filtering.pruning_bounds import PruningBounds

@@ -21,7 +21,7 @@ from spark_session.engine.metadata.visible_schemas import Schemas
 from spark_session.session.commands import Command, Target
 from spark_session.session.warm_session import WarmSession
 from spark_session.spark_errors import causes_of
-from spark_session.vetting.commands import vet_command
+from spark_session.vetting.vet_command import vet_command
 
 DESCRIBED = StructType(
     [

@@ -29,7 +29,7 @@ from spark_session.session.warm_session import WarmSession
 from spark_session.session.write_statements import ParsedWrite
 from spark_session.spark_errors import causes_of
 from spark_session.vetting.vet import allow_relations
-from spark_session.vetting.writes import DEFINING, kind_of
+from spark_session.vetting.vetted_writes import DEFINING, kind_of
 
 _FAILED = "org.apache.iceberg.exceptions.CommitFailedException"
 _INVALID = "org.apache.iceberg.exceptions.ValidationException"

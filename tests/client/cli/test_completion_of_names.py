@@ -10,10 +10,10 @@ import pytest
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
+from sluice_client.cli.command_session import open_session
 from sluice_client.cli.connection_options import ConnectionOptions
 from sluice_client.cli.interactive.completer import SqlCompleter
 from sluice_client.cli.interactive.known_names import KnownNames
-from sluice_client.cli.session import open_session
 from tests.client.hostile_server import HostileServer, answer, hostile, problem
 
 

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 from service.query.lookup.query_results import ResultChunk
+from sluice_client.cli.command_session import open_session
 from sluice_client.cli.connection_options import ConnectionOptions
 from sluice_client.cli.formats.row_format import Format
 from sluice_client.cli.output import Output
-from sluice_client.cli.session import open_session
 from sluice_client.cli.source import Source
 from sluice_client.cli.work.run_statement import Manner, run_statement
 from tests.client.gateways import DuckQueries, Served

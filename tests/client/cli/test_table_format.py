@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sluice_client.cli.formats.choose import text_format
+from sluice_client.cli.formats.choose_format import text_format
 from sluice_client.cli.formats.row_format import Format, Shown
 from sluice_client.cli.formats.table import TableFormat
 from sluice_client.cli.terminal.cells import width

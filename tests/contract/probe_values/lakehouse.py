@@ -26,7 +26,7 @@ from pyiceberg.types import (
 )
 
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
-from service.adapters.probe_values.column_values import column_values
+from service.adapters.probe_values.combine_intervals import column_values
 from service.adapters.probe_values.manifest_intervals import CachedIntervals
 from service.adapters.probe_values.probe_values import ManifestProbeValues
 from service.model.filters.column_values import ColumnValues, NotKnown

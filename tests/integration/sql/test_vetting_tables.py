@@ -8,14 +8,14 @@ from __future__ import annotations
 import pytest
 
 from spark_session.engine.engine import SparkEngine
-from spark_session.vetting.commands import METADATA_NODES, SESSION_NODES, TARGET_NODES
 from spark_session.vetting.expressions import EXPRESSIONS
 from spark_session.vetting.functions import FUNCTIONS, OFFERED, TABLE_FUNCTIONS
 from spark_session.vetting.hints import HINTS
 from spark_session.vetting.options import FORMAT_OPTIONS, READ_OPTIONS
 from spark_session.vetting.plan_nodes import ANALYZED_NODES, PARSED_NODES, REFUSED_NODES
 from spark_session.vetting.statements import STATEMENTS
-from spark_session.vetting.writes import WRITE_NODES, WRITING_NODES
+from spark_session.vetting.vet_command import METADATA_NODES, SESSION_NODES, TARGET_NODES
+from spark_session.vetting.vetted_writes import WRITE_NODES, WRITING_NODES
 from tests.integration.sql.spark_parts import SparkParts
 
 pytestmark = pytest.mark.integration

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from api.http.schemas.moments import Moment
+from api.http.schemas.sent_moments import Moment
 from api.http.schemas.wire import StrictModel
 from service.model.audit.events import Action, AuditSelection
 

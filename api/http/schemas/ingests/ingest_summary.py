@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from api.http.schemas.moments import Moment
+from api.http.schemas.sent_moments import Moment
 from api.http.schemas.wire import StrictModel, WireModel
 from service.model.ingest.ingest_history import IngestSummary, Spread, TableIngests
 

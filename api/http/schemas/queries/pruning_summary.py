@@ -7,9 +7,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from api.http.schemas.moments import Moment
 from api.http.schemas.queries.explanation import selection_answer
 from api.http.schemas.queries.query_answer import SelectionAnswer
+from api.http.schemas.sent_moments import Moment
 from api.http.schemas.wire import StrictModel, WireModel
 from service.model.filters.filter_record import Reason
 from service.model.filters.key_set import FilterSource

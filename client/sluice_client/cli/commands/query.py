@@ -19,7 +19,7 @@ from sluice_client.cli.query_options import (
 )
 
 if TYPE_CHECKING:
-    from sluice_client.cli.session import Session
+    from sluice_client.cli.command_session import Session
     from sluice_client.cli.work.run_statement import Manner
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from sluice_client.cli.session import Session
+from sluice_client.cli.command_session import Session
 from sluice_client.cli.terminal.safe_text import safe_text
 from sluice_client.errors import SluiceError
 from sluice_client.listing.tables import TableEntry, describe_table, list_tables

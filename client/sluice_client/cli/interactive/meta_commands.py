@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
+from sluice_client.cli.command_session import Session
 from sluice_client.cli.exits import WrongUsage
 from sluice_client.cli.formats.row_format import BINARY, Format
 from sluice_client.cli.output import Output
-from sluice_client.cli.session import Session
 from sluice_client.cli.terminal.safe_text import safe_text
 from sluice_client.cli.work.query import format_of
 from sluice_client.cli.work.run_statement import Manner

@@ -8,10 +8,10 @@ from prompt_toolkit.filters import Condition
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
+from sluice_client.cli.command_session import Session
 from sluice_client.cli.interactive.completer import SqlCompleter
 from sluice_client.cli.interactive.history import history_file, prepared_history
 from sluice_client.cli.interactive.known_names import KnownNames
-from sluice_client.cli.session import Session
 from sluice_client.cli.statements import is_finished
 
 _PROMPT, _MORE = "sluice> ", "     -> "

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 
+from sluice_client.cli.command_session import Session
 from sluice_client.cli.error_text import show_error
 from sluice_client.cli.exits import Failed, WrongUsage
 from sluice_client.cli.formats.row_format import BINARY
 from sluice_client.cli.interactive.meta_commands import Leave, run_meta_command
 from sluice_client.cli.output import Output, output_to
-from sluice_client.cli.session import Session
 from sluice_client.cli.source import InSource, Source
 from sluice_client.cli.statements import Statement, statements_of
 from sluice_client.cli.terminal.screen import note, style_of

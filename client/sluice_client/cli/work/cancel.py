@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
+from sluice_client.cli.command_session import open_session
 from sluice_client.cli.connection_options import ConnectionOptions
 from sluice_client.cli.error_text import show_error
 from sluice_client.cli.output import output_to
-from sluice_client.cli.session import open_session
 from sluice_client.errors import NotFound
 from sluice_client.query.run_query import cancel_query
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
+from sluice_client.cli.command_session import Session, open_session
 from sluice_client.cli.connection_options import ConnectionOptions
 from sluice_client.cli.exits import WrongUsage
 from sluice_client.cli.output import output_to
 from sluice_client.cli.query_parameters import query_parameters
-from sluice_client.cli.session import Session, open_session
 from sluice_client.cli.source import InSource, Source
 from sluice_client.cli.statements import statements_of
 from sluice_client.cli.terminal.screen import note

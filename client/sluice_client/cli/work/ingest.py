@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sluice_client.calls import Body
+from sluice_client.cli.command_session import Session, open_session
 from sluice_client.cli.connection_options import ConnectionOptions
 from sluice_client.cli.exits import WrongUsage
 from sluice_client.cli.output import output_to
-from sluice_client.cli.session import Session, open_session
 from sluice_client.cli.terminal.counted_body import CountedBody
 from sluice_client.cli.terminal.screen import is_terminal, note
 from sluice_client.cli.work.ingest_arguments import IngestArguments

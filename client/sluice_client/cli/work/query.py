@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from sluice_client.cli.command_session import Session, open_session
 from sluice_client.cli.connection_options import ConnectionOptions
 from sluice_client.cli.exits import WrongUsage
 from sluice_client.cli.formats.row_format import Format
 from sluice_client.cli.query_options import row_limit_of, seconds_of, tags_of
 from sluice_client.cli.query_parameters import query_parameters
-from sluice_client.cli.session import Session, open_session
 from sluice_client.cli.work.run_sql import run_sql, sql_text
 from sluice_client.cli.work.run_statement import Manner
 from sluice_client.options import QueryOptions

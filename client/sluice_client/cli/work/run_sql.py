@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
+from sluice_client.cli.command_session import Session
 from sluice_client.cli.exits import WrongUsage
-from sluice_client.cli.formats.choose import chosen_format
+from sluice_client.cli.formats.choose_format import chosen_format
 from sluice_client.cli.formats.row_format import ONE_RESULT, Format
 from sluice_client.cli.output import Output, output_to
-from sluice_client.cli.session import Session
 from sluice_client.cli.source import Source
 from sluice_client.cli.statements import statements_of
 from sluice_client.cli.terminal.screen import is_terminal

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from sluice_client.cli.command_session import Session
 from sluice_client.cli.exits import Failed
 from sluice_client.cli.formats.row_format import FOR_PEOPLE, Format
 from sluice_client.cli.output import Output
-from sluice_client.cli.session import Session
 from sluice_client.cli.source import InSource, Source
 from sluice_client.cli.terminal.safe_text import counted
 from sluice_client.cli.terminal.screen import is_terminal, note, style_of

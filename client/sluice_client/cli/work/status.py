@@ -10,12 +10,12 @@ from uuid import UUID
 import typer
 
 from sluice_client.calls import Flow
+from sluice_client.cli.command_session import Session, open_session
 from sluice_client.cli.connection_options import ConnectionOptions
 from sluice_client.cli.error_text import error_document, error_lines
 from sluice_client.cli.exits import ExitCode
 from sluice_client.cli.formats.row_format import Format
 from sluice_client.cli.output import Output, output_to
-from sluice_client.cli.session import Session, open_session
 from sluice_client.cli.source import Source
 from sluice_client.cli.terminal.safe_text import counted
 from sluice_client.cli.work.ingest_text import ingest_document, ingest_lines

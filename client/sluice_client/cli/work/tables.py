@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from fnmatch import fnmatchcase
 
+from sluice_client.cli.command_session import Session, open_session
 from sluice_client.cli.connection_options import ConnectionOptions
-from sluice_client.cli.formats.choose import chosen_format
+from sluice_client.cli.formats.choose_format import chosen_format
 from sluice_client.cli.formats.row_format import Format
 from sluice_client.cli.output import Output, output_to
-from sluice_client.cli.session import Session, open_session
 from sluice_client.cli.terminal.safe_text import safe_text
 from sluice_client.cli.terminal.screen import note, style_of
 from sluice_client.cli.work.query import format_of

@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from datetime import datetime
 
 from sluice_client.calls import Flow
+from sluice_client.cli.command_session import Session, open_session
 from sluice_client.cli.connection_options import ConnectionOptions
 from sluice_client.cli.error_text import error_lines
 from sluice_client.cli.formats.table import TableFormat
 from sluice_client.cli.output import Output, output_to
-from sluice_client.cli.session import Session, open_session
 from sluice_client.cli.source import Source
 from sluice_client.errors import ConnectionFailed, TooBusy, Unavailable
 from sluice_client.listing.queries import ListedQuery, list_queries

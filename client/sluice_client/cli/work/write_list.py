@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sluice_client.cli.formats.choose import text_format
+from sluice_client.cli.formats.choose_format import text_format
 from sluice_client.cli.formats.row_format import Format, Shown
 from sluice_client.cli.output import Output
 from sluice_client.query.query_answer import Column

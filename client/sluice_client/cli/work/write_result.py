@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from sluice_client.calls import Flow
-from sluice_client.cli.formats.choose import text_format
+from sluice_client.cli.command_session import Session
+from sluice_client.cli.formats.choose_format import text_format
 from sluice_client.cli.formats.csv_rows import csv_line
 from sluice_client.cli.formats.row_format import BINARY, FOR_PEOPLE, Format, Shown
 from sluice_client.cli.output import Output
-from sluice_client.cli.session import Session
 from sluice_client.errors import UnexpectedAnswer
 from sluice_client.progress.steps import Progress, Silent, reading
 from sluice_client.query.query_answer import Manifest, QueryStatus

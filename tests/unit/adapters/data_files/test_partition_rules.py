@@ -27,7 +27,7 @@ from service.adapters.data_files.plan.writer_state import WriterState
 from service.errors.ingest_errors import RecordsInvalid
 from service.ingest.decoding.values.arrow_types import arrow_schema
 from service.ingest.decoding.values.invalid_partition_values import invalid_partition_values
-from service.ingest.partition_rules import partition_rules
+from service.ingest.derive_partition_rules import partition_rules
 from service.model.ingest.writing import TableKey, WritableTable
 from service.model.tables.tables import PartitionField, TableName
 from tests.unit.adapters.data_files.states import files_below, spec_of, state_of, write

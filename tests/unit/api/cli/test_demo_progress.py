@@ -11,8 +11,8 @@ from rich.console import Console
 
 from api.bootstrap.wiring.preparations import Progress
 from api.cli.demonstration.demo_progress import progress_bar
+from api.cli.demonstration.shown_steps import shown_steps
 from api.cli.demonstration.start_progress import FIRST_STEP, StartProgress
-from api.cli.demonstration.steps import shown_steps
 from service.adapters.demo_data.tpcds.loader import Step
 
 

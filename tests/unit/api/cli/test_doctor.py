@@ -19,10 +19,10 @@ from api.bootstrap.parts.find_jars import engine_jars, unfetched
 from api.bootstrap.settings import Settings
 from api.bootstrap.shown_settings import MASK, secrets_of, without_secrets
 from api.cli.commands.doctor import examine
-from api.cli.doctor.address import address
 from api.cli.doctor.clock_skew import clock_skew
 from api.cli.doctor.configuration import configuration
 from api.cli.doctor.folders import GIB, MIB, Room, disk, folder, local_folders, permissions
+from api.cli.doctor.listening_address import address
 from api.cli.doctor.report import as_document, as_table, worst_of
 from api.cli.doctor.spark_log import last_faults
 from api.cli.doctor.store_findings import filter_cache, metrics_store

@@ -26,7 +26,7 @@ from schemathesis.specs.openapi.schemas import OpenApiSchema
 from api.bootstrap.settings import Settings
 from api.http.app import create_app
 from api.http.http_server import bind, url_of
-from api.http.middleware.callers import OPEN_PATHS
+from api.http.middleware.request_caller import OPEN_PATHS
 from api.http.openapi_links import LINKS
 from service.model.tables.tables import TableName
 from service.policies.live_policies import LivePolicies

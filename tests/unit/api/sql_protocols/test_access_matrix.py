@@ -12,9 +12,9 @@ from prometheus_client import CollectorRegistry
 
 from api.bootstrap.settings import Settings
 from api.flight.calls.call_places import CallPlaces
-from api.flight.calls.callers import KnownCall
 from api.flight.calls.flight_calls import FlightCall, Head
 from api.flight.calls.flight_metrics import FlightMetrics
+from api.flight.calls.identified_callers import KnownCall
 from api.flight.calls.served import Served
 from api.flight.metadata.metadata_commands import Metadata
 from api.flight.wire.messages import new

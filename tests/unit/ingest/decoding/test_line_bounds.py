@@ -17,7 +17,7 @@ from service.ingest.decoding.streams.line_blocks import BLOCK_BYTES, line_blocks
 from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
 from service.ingest.decoding.streams.read_bounds import ReadBounds
 from service.ingest.decoding.streams.rows import TargetRows
-from service.ingest.distributed.body_splits import body_splits
+from service.ingest.distributed.split_body import body_splits
 from service.ingest.distributed.split_reader import SplitsOfBody
 from service.model.ingest.ingest_request import Route, StreamedRecords
 from service.model.ingest.record_formats import Compression, RecordFormat

@@ -13,12 +13,12 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from api.flight.calls.callers import Callers
+from api.flight.calls.identified_callers import Callers
 from api.flight.flight_server import FlightSqlServer
 from api.flight.metadata.metadata_commands import Metadata
 from api.flight.statements.client_sessions import ClientSessions
-from api.flight.wire.failures import StatementFailed, flight_error
 from api.flight.wire.messages import COMMANDS, new, packed
+from api.flight.wire.statement_failures import StatementFailed, flight_error
 from api.sql_protocols.failures import Failure
 from service.errors import credential_errors, query_errors, statement_errors, unavailable
 from service.errors.gateway_error import GatewayError

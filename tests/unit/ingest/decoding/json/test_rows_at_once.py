@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from service.ingest.decoding.json.json_records import json_records
+from service.ingest.decoding.json.records_by_line import json_records
 from service.ingest.decoding.json.rows_at_once import rows_at_once
 from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
 from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS

@@ -9,7 +9,7 @@ from sqlalchemy.exc import CompileError
 from sqlalchemy.schema import Column, Table
 from sqlalchemy.sql.compiler import DDLCompiler
 
-from sluice_client.sqlalchemy.statements import text_literal
+from sluice_client.sqlalchemy.spark_compiler import text_literal
 
 _TRANSFORM = re.compile(r"(?P<name>[a-z]+)\((?:(?P<number>[0-9]+),\s*)?(?P<column>.+)\)\Z", re.S)
 

@@ -25,7 +25,7 @@ from api.hive_server.transport.sasl import (
 )
 from api.hive_server.wire.scan import VERSION, MessageBounds
 from api.hive_server.wire.unreadable_message import MessageFault
-from api.http.middleware.callers import calling
+from api.http.middleware.request_caller import calling
 from api.sql_protocols.failures import failure_of
 from api.sql_protocols.login import ProtocolCaller
 from service.errors.credential_errors import CredentialFault, CredentialRefused

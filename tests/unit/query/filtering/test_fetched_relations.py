@@ -14,7 +14,7 @@ from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.query import Parameter
 from service.model.tables.tables import TableName
 from service.ports.filters.filter_keys import KeysAndRows
-from service.query.filtering.local_relations import LocalRelations
+from service.query.filtering.fetched_relations import LocalRelations
 from tests.fakes.relations import BYTES_PER_ROW, FakeRelations
 
 DAYS = Build((TableName("lake", "shop", "days"),), ("k",), "year = 2000", (3,))

@@ -17,7 +17,7 @@ from service.ingest.decoding.read_rows import read_rows
 from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
 from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS, ReadBounds
 from service.ingest.decoding.streams.rows import BadRow, Rows, TargetRows
-from service.ingest.distributed.body_splits import body_splits, is_splittable
+from service.ingest.distributed.split_body import body_splits, is_splittable
 from service.ingest.distributed.split_reader import SplitsOfBody
 from service.model.ingest.body_splits import BodySplit
 from service.model.ingest.ingest_request import StreamedRecords
