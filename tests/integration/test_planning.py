@@ -12,6 +12,7 @@ from pyiceberg.catalog.sql import SqlCatalog
 from tests.integration.asking import JsonObject, ask, explain, problem
 from tests.integration.lakehouse import DAYS, DAYS_PER_MONTH
 from tests.integration.test_dynamic_filtering import ALWAYS, NEVER, applied, scan_of, star
+from tests.polling import until
 
 READ_OPTIONS = re.compile(r" WITH \(`[^)]*\)")
 
@@ -50,10 +51,15 @@ def test_a_plan_leaves_no_query_behind(gateway: httpx.Client) -> None:
     last = ask(gateway, "SELECT 1")["queryId"]
     explain(gateway, last)
     planned(gateway, star(1))
-    # Queries of other tests may end at this moment.
-    texts = {query["queryId"]: query["sql"] for query in gateway.get("/query").json()["queries"]}
+    # Queries of other tests may end at this moment, and a record is stored a moment after its query.
+    texts = until(lambda: found if last in (found := _texts(gateway)) else None)
     assert texts[last] == "SELECT 1"
     assert star(1) not in texts.values()
+
+
+def _texts(gateway: httpx.Client) -> dict[str, str]:
+    """Returns the listed queries by their ids."""
+    return {query["queryId"]: query["sql"] for query in gateway.get("/query").json()["queries"]}
 
 
 def test_nothing_runs_for_a_plan(gateway: httpx.Client) -> None:
