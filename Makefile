@@ -9,6 +9,7 @@ LOADED := $${SLUICE_DATA_DIR:-.sluice}/.demo-loaded
 RUNTIME := .venv/.runtime
 DEV := .venv/.dev
 LOAD := .venv/load/.installed
+MUTATE := .venv/mutate/.installed
 DOCS := .venv/docs/.installed
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 NO_REGISTRY := { echo "sluice: the packages could not be installed; is the Python package registry reachable?" >&2; exit 1; }
@@ -60,6 +61,9 @@ cluster: $(DEV) ## two gateways on a Spark cluster, against one process; SLUICE_
 
 load: $(LOAD) ## mixed load for SLUICE_LOAD_SECONDS (1800): every ingest counted, no error, memory flat; memory and cores by part
 	@$(BIN)/python -m tests.load .venv/load/bin/locust
+
+mutate: $(MUTATE) ## mutation scores of the unit tests: SLUICE_MUTANTS (100) changes of each package, and which survive (half an hour)
+	@$(BIN)/python -m tests.mutation .venv/mutate/bin/python
 
 faults: $(DEV) ## parts stopped, lines slow or dead, a full disk (as root): what callers wait, what is left afterwards
 	@SLUICE_FAULTS="$${SLUICE_FAULTS:-all}" $(BIN)/pytest tests/faults -s -q
@@ -119,6 +123,12 @@ $(LOAD): $(DEV) requirements-load.lock
 	@.venv/load/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-load.lock || $(NO_REGISTRY)
 	@touch $@
 
+$(MUTATE): $(DEV) requirements-mutate.lock
+	@$(PYTHON) -m venv .venv/mutate
+	@echo "installing cosmic-ray into .venv/mutate …"
+	@.venv/mutate/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-mutate.lock || $(NO_REGISTRY)
+	@touch $@
+
 $(DOCS): requirements-docs.lock
 	@$(PYTHON) -m venv .venv/docs
 	@echo "installing what builds the documentation into .venv/docs …"
@@ -132,6 +142,7 @@ lock: $(DEV) ## pin anew what pyproject.toml names, with hashes and without an i
 	@$(BIN)/uv pip compile $(LOCK) --no-deps --group chart -o requirements-chart.lock
 	@$(BIN)/uv pip compile $(LOCK) --no-deps --group compliance -o requirements-compliance.lock
 	@$(BIN)/uv pip compile $(LOCK) -c requirements-dev.lock --group load -o requirements-load.lock
+	@$(BIN)/uv pip compile $(LOCK) --group mutate -o requirements-mutate.lock
 	@$(BIN)/uv pip compile $(LOCK) --group docs -o requirements-docs.lock
 	@$(BIN)/uv pip compile $(LOCK) -o deploy/image/sbom.lock deploy/image/sbom.in
 LOCK := --quiet --upgrade --generate-hashes --universal --python-version 3.11 --no-emit-index-url --no-header
@@ -139,4 +150,4 @@ LOCK := --quiet --upgrade --generate-hashes --universal --python-version 3.11 --
 clean: ## remove .venv and all data of the demo
 	@rm -rf .venv .sluice
 
-.PHONY: help demo serve test check soak drill failover rolling cluster load faults bench docs chart image image-test compose-test alerts-test wheel setup lock clean
+.PHONY: help demo serve test check soak drill failover rolling cluster load mutate faults bench docs chart image image-test compose-test alerts-test wheel setup lock clean

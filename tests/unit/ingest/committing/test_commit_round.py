@@ -23,6 +23,7 @@ def test_all_that_waits_becomes_one_snapshot_whatever_the_write_schemas() -> Non
     ended = commit_round(LOGS, log, commits, 100)
     assert ended is not None
     assert ended.committable.ingest_ids == tuple(record.ingest_id for record in records)
+    assert (ended.refusal, ended.is_alike) == (None, True)
     assert len(commits.rounds) == 1
     found = [log.find(record.ingest_id) for record in records]
     assert [record and (record.state, record.commits[0].snapshot_id) for record in found] == [

@@ -248,6 +248,19 @@ def test_a_file_that_is_missed_once_is_looked_for_again(lake: Lake) -> None:
     assert lake.rows() == [{"id": 1}, {"id": 2}]
 
 
+def test_files_that_were_written_before_another_was_missed_are_deleted(lake: Lake) -> None:
+    for number in range(2):
+        lake.accept({"id": number})
+    lake.tables.put(WITH_ANOTHER_SPEC)
+    lake.files.files.popitem()
+    before = dict(lake.files.files)
+    with pytest.raises(StillMissed):
+        commit_round(
+            BEFORE.key, lake.log, lake.commits, 100, lake.rewriting, MissingTables(FakeClock(), 60_000)
+        )
+    assert lake.files.files == before
+
+
 def test_a_file_that_the_commit_itself_misses_is_looked_for_again(lake: Lake) -> None:
     missing_tables = MissingTables(FakeClock(), 5 * 60_000)
     record = lake.accept({"id": 1}, equality_field_ids=(1,))
@@ -273,7 +286,7 @@ def test_files_stay_when_nobody_knows_which_of_them_the_table_has(lake: Lake) ->
     assert lake.rows() == [{"id": 1}]
 
 
-def test_files_that_another_replica_was_faster_with_are_deleted(lake: Lake) -> None:
+def test_revisions_are_in_the_log_only_if_no_other_replica_was_faster(lake: Lake) -> None:
     lake.accept({"id": 1})
     lake.tables.put(WITH_ANOTHER_SPEC)
     with lake.log.round(BEFORE.key, 100) as mine:
@@ -285,6 +298,24 @@ def test_files_that_another_replica_was_faster_with_are_deleted(lake: Lake) -> N
     assert second.pending is not None
     assert first.pending is not None
     assert second.pending.parts == first.pending.parts
+
+
+def test_files_that_another_replica_was_faster_with_are_deleted(lake: Lake) -> None:
+    lake.accept({"id": 1})
+    lake.tables.put(WITH_ANOTHER_SPEC)
+    with lake.log.round(BEFORE.key, 100) as other:
+        assert other is not None
+    [theirs] = lake.rewriting.revisions(BEFORE.key, other.parts)
+    earlier_and_theirs = dict(lake.files.files)
+    check = lake.commits.before_commit
+
+    def revise_there(committable: Committable) -> None:
+        other.revise([theirs], "TABLE_CHANGED")
+        check(committable)
+
+    lake.commits.before_commit = revise_there
+    assert lake.round().committable.write_results == theirs.write_results
+    assert lake.files.files == earlier_and_theirs
 
 
 def test_an_ingest_without_files_gets_by_without_any(lake: Lake) -> None:
