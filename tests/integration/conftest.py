@@ -18,7 +18,7 @@ from tests.integration.engines import SharedEngine, plain_engine
 from tests.integration.guarded import Guarded, guarded_gateway
 from tests.integration.lakehouse import make_star
 from tests.integration.log_tables import LOG_SCHEMA, VERSION_2
-from tests.integration.running import RunningGateway
+from tests.integration.running import PRUNES_THOUGH_BUSY, RunningGateway
 from tests.java_options import long_lived_jvms
 from tests.scopes import ON_ONE_ENGINE
 
@@ -51,6 +51,7 @@ def shared_folder() -> Iterator[Path]:
 def running(shared_folder: Path) -> Iterator[RunningGateway]:
     """A gateway with embedded servers and default settings, and with capacity for queries that never end."""
     settings = {
+        **PRUNES_THOUGH_BUSY,
         "SLUICE_SPARK_MASTER": "local[4]",
         "SLUICE_SPARK_DRIVER_MEMORY": "1g",
         "SLUICE_MAINTENANCE_MIN_SNAPSHOT_AGE_H": "0",
@@ -58,9 +59,6 @@ def running(shared_folder: Path) -> Iterator[RunningGateway]:
         "SLUICE_DEFAULT_SCHEMA": "shop",
         # These tests check what scans read. Every table is small enough to become a local relation instead.
         "SLUICE_LOCAL_RELATION_MAX_ROWS": "0",
-        # A busy machine is slow, and a query that waits no longer runs without filters.
-        "SLUICE_CATALOG_FACTS_TIMEOUT_S": "20",
-        "SLUICE_DYNAMIC_FILTERING_DETECTION_TIMEOUT_S": "20",
         "SLUICE_INGEST_SOURCE_PREFIXES": (shared_folder / "sources").as_uri(),
         "SLUICE_INGEST_EXECUTED_BODY_BYTES": str(1024 * 1024),
         "SLUICE_INGEST_SPLIT_BYTES": str(1024 * 1024),

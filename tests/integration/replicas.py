@@ -15,7 +15,7 @@ from pyiceberg.catalog.sql import SqlCatalog
 from service.adapters.filters.cache_server import LEASES
 from tests.integration.asking import start
 from tests.integration.lakehouse import make_star
-from tests.integration.running import RunningGateway, run_sluice
+from tests.integration.running import PRUNES_THOUGH_BUSY, RunningGateway, run_sluice
 from tests.integration.servers import Postgres, Valkey, postgres, valkey
 from tests.polling import until
 
@@ -103,5 +103,5 @@ def settings_over(database: Postgres, cache_url: str, folder: Path) -> dict[str,
         "SLUICE_SPARK_MASTER": "local[2]",
         "SLUICE_SPARK_DRIVER_MEMORY": "1g",
         "SLUICE_DEFAULT_SCHEMA": "shop",
-        "SLUICE_DYNAMIC_FILTERING_COLLECT_TIMEOUT_S": "60",
+        **PRUNES_THOUGH_BUSY,
     }

@@ -12,7 +12,7 @@ import pytest
 from tests.integration.asking import JsonObject, ask, explain
 from tests.integration.embedded_catalog import embedded_catalog
 from tests.integration.lakehouse import DAYS, DAYS_PER_MONTH, make_star
-from tests.integration.running import RunningGateway
+from tests.integration.running import PRUNES_THOUGH_BUSY, RunningGateway
 from tests.integration.test_dynamic_filtering import ALWAYS, NEVER, reasons, scan_of
 from tests.polling import until
 
@@ -35,6 +35,7 @@ TWICE = (
 def rewriting(folder: Path) -> Iterator[httpx.Client]:
     """A gateway with local relations, which are on by default."""
     settings = {
+        **PRUNES_THOUGH_BUSY,
         "SLUICE_SPARK_MASTER": "local[2]",
         "SLUICE_SPARK_DRIVER_MEMORY": "1g",
         "SLUICE_DEFAULT_SCHEMA": "shop",

@@ -16,12 +16,12 @@ from tests.equivalence.folders import write, write_file
 from tests.integration.asking import JsonObject, ask, explain, post, problem, rows
 from tests.integration.embedded_catalog import embedded_catalog
 from tests.integration.lakehouse import FIRST_DAY, make_star
-from tests.integration.running import RunningGateway, run_sluice
+from tests.integration.running import PRUNES_THOUGH_BUSY, RunningGateway, run_sluice
 from tests.polling import until
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
 
-SPARK = {"SLUICE_SPARK_MASTER": "local[2]", "SLUICE_SPARK_DRIVER_MEMORY": "1g"}
+SPARK = PRUNES_THOUGH_BUSY | {"SLUICE_SPARK_MASTER": "local[2]", "SLUICE_SPARK_DRIVER_MEMORY": "1g"}
 ALWAYS = {"dynamicFiltering": {"minTableBytes": 0, "verify": True}}
 NEVER = {"dynamicFiltering": {"enabled": False}}
 JOINED = (
