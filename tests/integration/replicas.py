@@ -104,4 +104,5 @@ def settings_over(database: Postgres, cache_url: str, folder: Path) -> dict[str,
         "SLUICE_SPARK_DRIVER_MEMORY": "1g",
         "SLUICE_DEFAULT_SCHEMA": "shop",
         **PRUNES_THOUGH_BUSY,
+        "SLUICE_DYNAMIC_FILTERING_COLLECT_TIMEOUT_S": "60",
     }

@@ -35,7 +35,6 @@ PATIENT = {
 PRUNES_THOUGH_BUSY = {
     "SLUICE_CATALOG_FACTS_TIMEOUT_S": "20",
     "SLUICE_DYNAMIC_FILTERING_DETECTION_TIMEOUT_S": "20",
-    "SLUICE_DYNAMIC_FILTERING_COLLECT_TIMEOUT_S": "60",
 }
 
 # This takes a core for hours. Spark's range checks for cancellation once per batch.
