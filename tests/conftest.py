@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -37,6 +38,12 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_finish() -> None:
     gc.freeze()
     gc.enable()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """Takes interrupts back: PySpark handles them for its context, also after the context has ended."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class ByServers(LoadScopeScheduling):
