@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from docs.tooling.code_texts import texts_in_code
-from docs.tooling.links import broken_links, missing_files
+from docs.tooling.links import broken_links, missing_files, missing_tests
 from docs.tooling.prose import faults
 
 ROOT = Path(__file__).parents[2]
@@ -50,6 +50,7 @@ def _faults() -> Iterator[str]:
         name = page.relative_to(ROOT).as_posix()
         yield from (f"{name}: the link {target} leads nowhere" for target in broken_links(page))
         yield from (f"{name}: there is no {file}" for file in missing_files(page, ROOT))
+        yield from (f"{name}: there is no test {test}" for test in missing_tests(page, ROOT))
         if name not in GENERATED:
             for fault in faults(page.read_text(encoding="utf-8")):
                 yield f"{name}:{fault.line}: {fault.found!r}: {fault.instead}"

@@ -1,7 +1,8 @@
-"""Links between the documents of the repository: each leads to a file, and to a heading of it."""
+"""Links between documents: each leads to a file and a heading; each named file and test exists."""
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ _PARAGRAPH = re.compile(r"\n\s*\n|\n(?=\|)")
 _IN_BACKTICKS = re.compile(r"`([^`\n]+)`")
 _PATH = re.compile(rf"(?:{_ROOMS})/[\w./-]+")
 _BRIEF_PATH = re.compile(r"[\w-]+(?:/[\w-]+)*(?:\.py|/)")
+_TEST = re.compile(r"(?:tests/)?([a-z]\w*/[\w/]+\.py)::(\w+)")
 MADE_BY_THEIR_READER = frozenset({"deploy/compose/secrets/sluice.yaml"})
 _HEADING = re.compile(r"^#+ +(.+?) *$", re.MULTILINE)
 _ELSEWHERE = ("http://", "https://", "mailto:")
@@ -46,6 +48,20 @@ def missing_files(page: Path, root: Path) -> Iterator[str]:
             is_brief = around and _BRIEF_PATH.fullmatch(name) and name not in paths
             if is_brief and not any((folder / name).exists() for folder in around):
                 yield name
+
+
+def missing_tests(page: Path, root: Path) -> Iterator[str]:
+    """Yields the tests that do not exist, of those that the page names as `unit/…/test_x.py::test_y`."""
+    for name in _IN_BACKTICKS.findall(page.read_text(encoding="utf-8")):
+        match = _TEST.fullmatch(name)
+        if match and match[2] not in _functions(root / "tests" / match[1]):
+            yield name
+
+
+@cache
+def _functions(module: Path) -> frozenset[str]:
+    tree = ast.parse(module.read_text(encoding="utf-8")) if module.is_file() else ast.Module([], [])
+    return frozenset(node.name for node in tree.body if isinstance(node, ast.FunctionDef))
 
 
 @cache

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from docs.tooling.check import GENERATED, ROOT, documents
-from docs.tooling.links import broken_links, missing_files
+from docs.tooling.links import broken_links, missing_files, missing_tests
 from docs.tooling.prose import faults
 
 NAVIGATION = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
@@ -49,6 +49,21 @@ def test_generated_pages_are_there() -> None:
 
 def test_links_to_other_places_are_not_followed() -> None:
     assert list(broken_links(ROOT / "README.md")) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "is_there"),
+    [
+        ("unit/docs/test_pages.py::test_a_stumble_is_found", True),
+        ("tests/unit/docs/test_pages.py::test_a_stumble_is_found", True),
+        ("unit/docs/test_pages.py::test_that_was_renamed", False),
+        ("unit/docs/test_file_that_was_renamed.py::test_a_stumble_is_found", False),
+    ],
+)
+def test_a_test_that_a_page_names_exists(tmp_path: Path, name: str, is_there: bool) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(f"| a row | shown by `{name}` |\n", encoding="utf-8")
+    assert list(missing_tests(page, ROOT)) == ([] if is_there else [name])
 
 
 @pytest.mark.parametrize(
