@@ -56,6 +56,9 @@ failover: $(DEV) ## servers of PostgreSQL and Valkey lost under load: seconds un
 rolling: $(DEV) ## two gateways behind nginx, or a proxy like it, restarted ten times under load; then one is killed (half an hour)
 	@SLUICE_ROLLING="$${SLUICE_ROLLING:-10}" $(BIN)/pytest tests/rolling -s -q
 
+upgrade: $(DEV) ## two gateways go from an earlier commit (SLUICE_UPGRADE_FROM) to this one and back, under load (a quarter of an hour)
+	@SLUICE_UPGRADE_FROM="$${SLUICE_UPGRADE_FROM:-}" $(BIN)/pytest tests/rolling/test_upgrade.py -s -q
+
 cluster: $(DEV) ## two gateways on a Spark cluster, against one process; SLUICE_CLUSTER_KEEP=1 leaves it running until Ctrl-C
 	@$(BIN)/python -m tests.cluster
 
@@ -150,4 +153,4 @@ LOCK := --quiet --upgrade --generate-hashes --universal --python-version 3.11 --
 clean: ## remove .venv and all data of the demo
 	@rm -rf .venv .sluice
 
-.PHONY: help demo serve test check soak drill failover rolling cluster load mutate faults bench docs chart image image-test compose-test alerts-test wheel setup lock clean
+.PHONY: help demo serve test check soak drill failover rolling upgrade cluster load mutate faults bench docs chart image image-test compose-test alerts-test wheel setup lock clean

@@ -44,20 +44,30 @@ SLOW = "SELECT max(pmod(hash(id), 2)) AS n FROM range(0, 400000000, 1, 1)"
 SLOW_ROWS = [[1]]
 
 
-def environment(data_dir: Path, settings: Mapping[str, str]) -> dict[str, str]:
-    """Returns this process's environment with these settings of Sluice and no others."""
+def environment(data_dir: Path, settings: Mapping[str, str], code: Path = REPOSITORY) -> dict[str, str]:
+    """Returns this process's environment with these settings of Sluice and no others.
+
+    All processes import the code of this folder, whatever is installed.
+    """
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("SLUICE_")}
+    if code != REPOSITORY:
+        inherited["PYTHONPATH"] = str(code)
     return inherited | PATIENT | {"SLUICE_DATA_DIR": str(data_dir), "SLUICE_PORT": "0"} | dict(settings)
 
 
 def run_sluice(
-    command: str, data_dir: Path, settings: Mapping[str, str], *options: str, within_s: float = 120
+    command: str,
+    data_dir: Path,
+    settings: Mapping[str, str],
+    *options: str,
+    within_s: float = 120,
+    code: Path = REPOSITORY,
 ) -> subprocess.CompletedProcess[str]:
     """Runs a `sluice` command to its end."""
     return subprocess.run(
         [*COMMAND, command, *options],
-        cwd=REPOSITORY,
-        env=environment(data_dir, settings),
+        cwd=code,
+        env=environment(data_dir, settings, code),
         capture_output=True,
         text=True,
         timeout=within_s,
@@ -83,16 +93,17 @@ class RunningGateway:
         settings: Mapping[str, str] | None = None,
         *,
         within_s: float = READY_WITHIN_S,
+        code: Path = REPOSITORY,
     ) -> Self:
-        """Starts a gateway, and returns once `/readyz` says yes."""
+        """Starts a gateway with the code of this folder, and returns once `/readyz` says yes."""
         data_dir.mkdir(parents=True, exist_ok=True)
         share_jars(data_dir)
         log_path = data_dir / f"stderr-{time.monotonic_ns()}.jsonl"
         with log_path.open("w") as log:
             process = subprocess.Popen(
                 [*COMMAND, "serve"],
-                cwd=REPOSITORY,
-                env=environment(data_dir, settings or {}),
+                cwd=code,
+                env=environment(data_dir, settings or {}, code),
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,

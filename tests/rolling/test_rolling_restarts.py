@@ -2,59 +2,31 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-import secrets
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 import pytest
-from pyiceberg.catalog.sql import SqlCatalog
 
-from tests.integration.asking import ask, start, status
-from tests.integration.lakehouse import make_star
+from tests.integration.asking import start, status
 from tests.integration.replicas import killed
-from tests.integration.running import ENDLESS, RunningGateway, run_sluice
-from tests.integration.servers import postgres, valkey
+from tests.integration.running import ENDLESS
 from tests.polling import until
-from tests.rolling.front import free_ports, front
 from tests.rolling.load import TABLE, Tally, ingest_of, load
+from tests.rolling.place import CALLERS, Place, two_gateways
 
 pytestmark = pytest.mark.skipif("SLUICE_ROLLING" not in os.environ, reason="`make rolling` runs it")
 
 RESTARTS = int(os.environ.get("SLUICE_ROLLING") or "10")
 REQUESTS = 500 * RESTARTS
-CALLERS = 8
 BETWEEN_S = 3.0
 KILLED_AFTER_S = 5.0
 ACCEPTED = 20
 LOST_WITHIN_S = 30.0
-
-
-@dataclass
-class Place:
-    """Both gateways, what they share, and their common address."""
-
-    url: str
-    front: str
-    tokens: Sequence[str]
-    folders: Sequence[Path]
-    settings: Sequence[dict[str, str]]
-    gateways: list[RunningGateway] = field(default_factory=list)
-
-    def start(self, number: int) -> RunningGateway:
-        return RunningGateway.start(self.folders[number], self.settings[number])
-
-    def client(self, token: str, gateway: RunningGateway | None = None) -> httpx.Client:
-        """Makes a client of the front, or of one gateway."""
-        url = self.url if gateway is None else gateway.url
-        headers = {"Authorization": f"Bearer {token}"}
-        return httpx.Client(base_url=url, headers=headers, timeout=120, trust_env=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,45 +41,8 @@ class Restart:
 
 @pytest.fixture(scope="module")
 def place(folder: Path) -> Iterator[Place]:
-    with ExitStack() as stack:
-        database = stack.enter_context(postgres(folder / "rolling" / "database", "metrics", "lake"))
-        cache = stack.enter_context(valkey())
-        lake = {"type": "sql", "uri": database.url("lake"), "warehouse": (folder / "shared").as_uri()}
-        make_star(stack.enter_context(closing(SqlCatalog("lake", **lake))))
-        tokens = [secrets.token_hex(16) for _ in range(CALLERS)]
-        callers = {f"caller-{token[:4]}": hashlib.sha256(token.encode()).hexdigest() for token in tokens}
-        settings = {
-            "SLUICE_METRICS_STORE_URL": database.url("metrics"),
-            "SLUICE_FILTER_CACHE_URL": cache.url,
-            "SLUICE_CATALOGS": json.dumps({"lake": lake}),
-            "SLUICE_API_TOKENS": json.dumps(callers),
-            "SLUICE_SPARK_MASTER": "local[1]",
-            "SLUICE_SPARK_DRIVER_MEMORY": "1g",
-            # These are the values in compose.yaml.
-            "SLUICE_SHUTDOWN_DELAY_S": "5",
-            "SLUICE_LISTEN_WHEN_READY": "true",
-            "SLUICE_KEEP_ALIVE_TIMEOUT_S": "75",
-        }
-        migrated = run_sluice("migrate", folder / "rolling" / "1", settings)
-        assert migrated.returncode == 0, migrated.stderr
-        first, second, shown = free_ports(3)
-        name = stack.enter_context(front(folder / "front", shown, (first, second)))
-        made = Place(
-            url=f"http://127.0.0.1:{shown}",
-            front=name,
-            tokens=tokens,
-            folders=[folder / "rolling" / replica for replica in ("1", "2")],
-            settings=[settings | {"SLUICE_PORT": str(port)} for port in (first, second)],
-        )
-        for number in range(2):
-            made.gateways.append(made.start(number))
-            stack.callback(_stop, made, number)
+    with two_gateways(folder) as made:
         yield made
-
-
-def _stop(place: Place, number: int) -> None:
-    if place.gateways[number].process.poll() is None:
-        place.gateways[number].stop()
 
 
 @pytest.mark.timeout(3600)
@@ -121,7 +56,7 @@ def test_gateways_are_restarted_in_turn_and_no_request_fails(place: Place) -> No
     _print(place, tally, restarts)
     assert tally.failures == []
     assert tally.requests >= REQUESTS
-    _check_records(place, tally.acknowledged)
+    place.check_records(tally.acknowledged)
 
 
 def _restarted(place: Place, number: int, tally: Tally) -> Restart:
@@ -160,7 +95,7 @@ def test_one_is_killed_and_what_it_accepted_is_committed_by_the_other(place: Pla
     )
     assert error["code"] == "REPLICA_LOST"
     assert lost_s <= LOST_WITHIN_S
-    _check_records(place, tally.acknowledged, base=101)
+    place.check_records(tally.acknowledged, base=101)
 
 
 def _accepted(client: httpx.Client, tally: Tally) -> int:
@@ -177,28 +112,6 @@ def _waiting(client: httpx.Client) -> int:
     [summary] = client.get("/ingest/summary", params={"table": TABLE}).json()["tables"]
     waiting: int = summary["waiting"]
     return waiting
-
-
-def _check_records(place: Place, acknowledged: Sequence[int], base: int = 1) -> None:
-    """Checks that each of these records is in the table once, and no other record of these callers."""
-    first, last = base * 1_000_000, (base + CALLERS) * 1_000_000
-    sql = f"SELECT id, count(*) FROM {TABLE} WHERE id >= {first} AND id < {last} GROUP BY id"
-
-    def found() -> dict[int, int]:
-        with place.client(place.tokens[0], place.gateways[1]) as client:
-            answer = ask(client, sql, rowLimit=100_000)
-            rows = list(answer["result"]["rows"])
-            link = answer["result"]["nextChunkLink"]
-            while link:
-                chunk = client.get(link).json()
-                rows += chunk["rows"]
-                link = chunk["nextChunkLink"]
-        return dict(rows)
-
-    until(lambda: len(found()) >= len(acknowledged), 60)
-    counted = found()
-    assert counted == dict.fromkeys(acknowledged, 1)
-    print(f"{len(counted)} records were acknowledged, each is in the table once")  # noqa: T201
 
 
 def _print(place: Place, tally: Tally, restarts: Sequence[Restart]) -> None:
