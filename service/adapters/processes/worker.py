@@ -19,7 +19,7 @@ _DEEPEST = 50_000
 
 def serve(connection: Connection, cpu_s: int, memory_bytes: int) -> None:
     """Answers until the other side is gone. A call that exceeds its CPU time ends the process."""
-    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+    _limit(resource.RLIMIT_AS, memory_bytes)
     while True:
         try:
             _, function, arguments = pickle.loads(connection.recv_bytes())
@@ -43,9 +43,14 @@ def _outcome(connection: Connection, function: Callable[..., object], arguments:
 
 def _limit_cpu(seconds: int) -> None:
     used = resource.getrusage(resource.RUSAGE_SELF)
-    limit = int(used.ru_utime + used.ru_stime) + 1 + seconds
     # If the gateway was killed in the meantime, nothing else would end this process.
-    resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.getrlimit(resource.RLIMIT_CPU)[1]))
+    _limit(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime) + 1 + seconds)
+
+
+def _limit(resource_id: int, wanted: int) -> None:
+    """Sets a limit, as far as the operator's own limit for all processes of the gateway permits it."""
+    _, hard = resource.getrlimit(resource_id)
+    resource.setrlimit(resource_id, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
 
 
 def main() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -13,6 +15,14 @@ from service.ports.bounded_calls import CallGivenUp
 from tests.fakes import long_calls
 
 PATIENCE_S = 60.0
+CALL = """
+from service.adapters.processes.bounded_processes import BoundedProcesses
+from tests.fakes import long_calls
+
+processes = BoundedProcesses(1, 60, (long_calls.doubled, (1,)))
+print([processes.call(long_calls.doubled, number) for number in range(3)])
+processes.close()
+"""
 
 
 @contextmanager
@@ -90,3 +100,10 @@ def _ready(made: BoundedProcesses) -> bool:
         return made.call(long_calls.doubled, 1) == 2
     except CallGivenUp:
         return False
+
+
+@pytest.mark.parametrize("limits", ["-t 30", "-v 1500000", "-t 30 -v 1500000", "-S -t 30", "-c 0"])
+def test_calls_are_served_within_the_limits_of_the_operator(limits: str) -> None:
+    command = ["bash", "-c", f'ulimit {limits}; exec "$@"', "bash", sys.executable, "-c", CALL]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert done.stdout == "[0, 2, 4]\n", done.stderr
