@@ -62,3 +62,29 @@ def test_a_loop_ends_at_its_limit(tmp_path: Path) -> None:
     write(tmp_path / "test_loop.py", "def test_loop():\n    while True:\n        pass\n")
     script = "from tests.mutation.trials import Trials; print(Trials(['test_loop.py'], 3, 600).outcome())"
     assert run(tmp_path, "-c", script) == "limit\n"
+
+
+def test_code_that_its_tests_reject_in_a_trial_has_no_score(tmp_path: Path) -> None:
+    write(
+        tmp_path / "test_once.py",
+        "from pathlib import Path\n\ndef test_once():\n    Path('made').mkdir()\n",
+    )
+    script = """
+from pathlib import Path
+from tests.mutation.trials import Trials
+try:
+    Trials.of(["test_once.py"], Path("observed.json"))
+except RuntimeError as error:
+    print(error)
+"""
+    assert run(tmp_path, "-c", script) == "a trial of the code without a mutant: killed\n"
+
+
+def test_processes_that_tests_start_have_limits_of_their_own(tmp_path: Path) -> None:
+    write(
+        tmp_path / "test_limits.py",
+        "import resource\n\ndef test_limits():\n    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]\n"
+        "    resource.setrlimit(resource.RLIMIT_CPU, (1_000_000, hard))\n",
+    )
+    script = "from tests.mutation.trials import Trials; print(Trials(['test_limits.py'], 3, 600).outcome())"
+    assert run(tmp_path, "-c", script) == "survived\n"

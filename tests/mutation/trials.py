@@ -38,10 +38,10 @@ class Trials:
 
     @classmethod
     def of(cls, tests: Sequence[str], scratch: Path) -> Trials:
-        """Runs the tests once, and imports the packages that they imported.
+        """Runs the tests once, imports the packages that they imported, and tries the code as it is.
 
         Raises:
-            RuntimeError: A test fails.
+            RuntimeError: A test fails without a mutant, in a trial or before.
         """
         begin_s = time.monotonic()
         if _exit_code(_observe, tests, scratch) != 0:
@@ -53,7 +53,10 @@ class Trials:
         sys.dont_write_bytecode = True
         os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
         files = sorted(observed["seconds"], key=observed["seconds"].__getitem__)
-        return cls(files, 10 + 3 * round(observed["cpu_s"]), 30 + 5 * clock_s)
+        trials = cls(files, 10 + 3 * round(observed["cpu_s"]), 30 + 5 * clock_s)
+        if (outcome := trials.outcome()) != "survived":
+            raise RuntimeError(f"a trial of the code without a mutant: {outcome}")
+        return trials
 
     def outcome(self) -> str:
         """Runs the tests: the mutant `survived`, a failure `killed` it, or the tests reached a `limit`."""
@@ -97,7 +100,8 @@ def _observe(tests: Sequence[str], scratch: Path) -> None:
 
 def _attempt(files: Sequence[str], cpu_s: int) -> None:
     _leave_terminal(Path(os.devnull))
-    resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 5))
+    # Processes of the tests have limits of their own, so the hard limit stays as it is.
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, resource.getrlimit(resource.RLIMIT_CPU)[1]))
     os._exit(pytest.main([*OPTIONS, *files]))
 
 
