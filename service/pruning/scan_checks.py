@@ -68,9 +68,6 @@ class ScanChecks:
                 candidate, source, lambda: self._known.type_in(place.relation, column) is not None
             )
 
-    def _is_of_one_type(self, place: Place, column: str) -> bool:
-        return self._known.type_in(place.relation, column) is not None
-
     def _check_scan(self, candidate: Candidate, source: Source, is_of_one_type: Callable[[], bool]) -> None:
         """Places a filter on one table column, or records why there is none."""
         table = source.table

@@ -6,8 +6,6 @@ import pytest
 
 from tests.equivalence.harness import Harness
 
-FLAT = "SELECT f.id FROM by_k f JOIN dim d ON f.k = d.k WHERE d.year = 1999"
-
 PRUNED = {
     "at the left end": (
         "SELECT f.id FROM (by_k f JOIN tiny t ON f.b = t.big_k) JOIN dim d ON f.k = d.k WHERE d.year = 1999"

@@ -14,7 +14,6 @@ import typer
 from sluice_client.cli.reported import reported
 
 P = ParamSpec("P")
-_PANEL = "Connection"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -134,7 +134,6 @@ def asking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asking]:
 
 
 Rules = tuple[tuple[str, str], ...]
-MakeAccess = Callable[..., Access]
 
 
 def access(*rules: tuple[str, str]) -> Access:

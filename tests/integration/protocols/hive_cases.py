@@ -64,10 +64,6 @@ MECHANISMS = (
 )
 
 
-def _framed(message: bytes) -> bytes:
-    return struct.pack(">i", len(message)) + message
-
-
 def _call(method: bytes, fields: bytes) -> bytes:
     return HEAD + struct.pack(">i", len(method)) + method + struct.pack(">i", 1) + fields
 

@@ -17,7 +17,6 @@ from tests.unit.api.hive_server.thrift_values import Reply, read_reply, written_
 
 WAIT_S = 90.0
 SASL_BAD, SASL_COMPLETE, ERROR = 3, 5, 3
-PLAIN_START = struct.pack(">bi", 1, 5) + b"PLAIN"
 
 
 class ConnectionClosed(Exception):

@@ -15,8 +15,6 @@ from pydantic import SecretStr
 
 from api.bootstrap.settings import Settings
 
-_HOLDS_NO_TEXT = (bool, int, float, type(None))
-
 
 def secret(number: int) -> str:
     """Returns a text that occurs nowhere else, with characters that URLs encode."""

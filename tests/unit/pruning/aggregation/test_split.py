@@ -89,6 +89,7 @@ def test_a_part_of_a_larger_expression_is_no_key() -> None:
 def test_a_name_in_another_role_is_no_key() -> None:
     assert "CAST(__k0 AS day)" in answered("SELECT CAST(a AS day) FROM f GROUP BY a, day")
     assert "a(__k1)" in answered("SELECT a(b) FROM f GROUP BY a, b")
+    assert "SELECT c AS" in answered("SELECT c FROM f GROUP BY a.c")
     assert ":a" in answered("SELECT a > :a FROM f GROUP BY a")
     assert "f.s.a AS" in answered("SELECT f.s.a FROM f GROUP BY a")
 

@@ -62,6 +62,11 @@ def text(predicate: FormedPredicate | Reason) -> str:
         (filter_on("long"), data_of(2**40), {2**40}),
         (filter_on("int", "string"), data_of("1", "07", "7"), {1, 7}),
         (filter_on("int"), data_of(), set()),
+        (
+            filter_on("date", "timestamp"),
+            data_of(datetime(2000, 2, 29), datetime(2000, 2, 29, 1)),
+            {LEAP_DAY},
+        ),
     ],
 )
 def test_keys_are_listed_as_values_of_the_probe(
