@@ -64,7 +64,8 @@ def in_place(python: str) -> int:
 
 def _survivors(package: str, mutants: list[Mutant]) -> list[str]:
     begin_s, outcomes, survivors = time.monotonic(), Counter[str](), []
-    tests = [package.replace("service", "tests/unit", 1), *FURTHER_TESTS.get(package, [])]
+    # Its own modules have doctests.
+    tests = [package, package.replace("service", "tests/unit", 1), *FURTHER_TESTS.get(package, [])]
     trials = Trials.of(tests, Path("observed.json"))
     for number, mutant in enumerate(mutants, start=1):
         if ONLY and number not in ONLY:

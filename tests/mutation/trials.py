@@ -19,7 +19,10 @@ from pathlib import Path
 
 import pytest
 
-OPTIONS = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
+OPTIONS = [
+    *("-x", "-q", "-n", "0", "-p", "no:cacheprovider", "--doctest-modules"),
+    *("-W", "ignore::pytest.PytestAssertRewriteWarning"),
+]
 """Plugins are imported before pytest starts, so it cannot rewrite their asserts, and warns."""
 
 _FORK = multiprocessing.get_context("fork")

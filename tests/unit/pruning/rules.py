@@ -532,6 +532,21 @@ def unfiltered(sql: str) -> str:
     )
 
 
+def rejection_details(sql: str) -> str:
+    """Lists the details of all columns that get no filter, with their reasons."""
+    tree = _qualified(sql)
+    if tree is None:
+        return "not understood"
+    found = detected(tree, DetectionContext(TABLES, (), {}, max_build_rows=1000))
+    return _listed(
+        sorted(
+            f"{record.probe.table.table}.{record.probe.columns[0]}: {record.reason}: {record.detail}"
+            for record in (*found.rejected, *found.unfiltered)
+            if record.probe.columns and record.detail
+        )
+    )
+
+
 def _key_of(record: FilterRecord) -> str:
     if not record.probe.columns:
         return ""
@@ -607,6 +622,7 @@ RULES: Mapping[str, Callable[[str], str]] = {
         range_queries,
         detect,
         unfiltered,
+        rejection_details,
         local_relations,
         redundant_joins,
         implied_conjuncts,

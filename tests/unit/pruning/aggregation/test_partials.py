@@ -48,6 +48,8 @@ def test_integers_are_averaged_as_doubles_while_these_are_exact() -> None:
     narrow = partial_of(call("avg"), 0, "DECIMAL(7,2)", "DECIMAL(11,6)")
     assert narrow.guards[0].limit == 90_071_992_547_409
     assert narrow.average is None
+    assert " * 100 AS DOUBLE) / " in narrow.merged
+    assert ") / 100.0D AS DECIMAL(11,6))" in narrow.merged
 
 
 def test_the_filter_of_an_aggregate_holds_for_all_of_its_columns() -> None:
