@@ -44,14 +44,11 @@ DROPPED = {
     "pyspark/jars/netty-codec-http3-*.jar": "HTTP/3, which nothing here speaks",
     "pyspark/examples": "examples",
     "pyspark/data": "data of examples",
-    # Arrow, as a library for other programs in C++, and a protocol that the gateway does not speak.
+    # Arrow, as a library for other programs in C++.
     "pyarrow/include": "headers",
     "pyarrow/tests": "tests",
     "pyarrow/*.pyx": "sources of compiled modules",
     "pyarrow/*.pxi": "sources of compiled modules",
-    "pyarrow/libarrow_flight.so*": "Flight",
-    "pyarrow/libarrow_python_flight.so*": "Flight",
-    "pyarrow/_flight.*": "Flight",
     # Lineage is produced as JSON: what else the client of Kafka brings is not loaded.
     "confluent_kafka/schema_registry": "a client of registries of schemas",
     "confluent_kafka/avro": "Avro by such a registry",

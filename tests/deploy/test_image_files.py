@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import shlex
+import subprocess
 import sys
 from fnmatch import fnmatch
 from pathlib import Path
@@ -83,6 +84,15 @@ def test_each_thing_that_is_removed_is_there_to_be_removed(slim: ModuleType) -> 
     assert [name for name in slim.DROPPED if not list(packages.glob(name))] == []
     assert [pattern for pattern in slim.STRIPPED if not list(packages.glob(pattern))] == []
     assert all(reason for reason in slim.DROPPED.values())
+
+
+def test_nothing_that_the_gateway_loads_is_removed(slim: ModuleType) -> None:
+    command = [sys.executable, "-m", "tests.deploy.loaded_files"]
+    loaded = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    paths = loaded.stdout.splitlines()
+    assert any(path.startswith("pyarrow/libarrow_flight.so") for path in paths)
+    patterns = [name for dropped in slim.DROPPED for name in (dropped, f"{dropped}/*")]
+    assert [path for path in paths if any(fnmatch(path, pattern) for pattern in patterns)] == []
 
 
 def test_spark_keeps_the_jars_of_every_master_and_of_a_metastore(slim: ModuleType) -> None:
