@@ -14,6 +14,8 @@ import orjson
 WAIT = {"waitTimeout": "50s"}
 SELECT_1: dict[str, Any] = {"sql": "select 1"}
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
+IDLE_AT_MOST_S = 3.0
+"""The gateway closes a connection that is idle for a little longer."""
 
 
 class Client:
@@ -23,18 +25,15 @@ class Client:
         address = urlsplit(url)
         self._headers = dict(headers)
         self._connection = HTTPConnection(address.hostname or "", address.port, timeout=120)
+        self._used_s = time.monotonic()
 
     def get(self, path: str) -> tuple[int, bytes]:
         """Returns the status and the body."""
-        self._connection.request("GET", path, headers=self._headers)
-        answer = self._connection.getresponse()
-        return answer.status, answer.read()
+        return self._sent("GET", path)
 
     def delete(self, path: str) -> tuple[int, bytes]:
         """Returns the status and the body."""
-        self._connection.request("DELETE", path, headers=self._headers)
-        answer = self._connection.getresponse()
-        return answer.status, answer.read()
+        return self._sent("DELETE", path)
 
     def post(self, path: str, body: bytes) -> tuple[int, bytes]:
         """Sends JSON; returns the status and the body."""
@@ -62,12 +61,17 @@ class Client:
         return took_ms
 
     def _sent(
-        self, method: str, path: str, body: bytes, headers: Mapping[str, str] = NO_HEADERS
+        self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] = NO_HEADERS
     ) -> tuple[int, bytes]:
-        sent = {"Content-Type": "application/json", **self._headers, **headers}
-        self._connection.request(method, path, body, sent)
+        if time.monotonic() - self._used_s > IDLE_AT_MOST_S:
+            # The next request opens another.
+            self._connection.close()
+        kind = {} if body is None else {"Content-Type": "application/json"}
+        self._connection.request(method, path, body, {**kind, **self._headers, **headers})
         answer = self._connection.getresponse()
-        return answer.status, answer.read()
+        data = answer.read()
+        self._used_s = time.monotonic()
+        return answer.status, data
 
     def close(self) -> None:
         """Closes the connection."""
