@@ -56,7 +56,7 @@ failover: $(DEV) ## servers of PostgreSQL and Valkey lost under load: seconds un
 rolling: $(DEV) ## two gateways behind nginx, or a proxy like it, restarted ten times under load; then one is killed (half an hour)
 	@SLUICE_ROLLING="$${SLUICE_ROLLING:-10}" $(BIN)/pytest tests/rolling -s -q
 
-upgrade: $(DEV) ## two gateways go from an earlier commit (SLUICE_UPGRADE_FROM) to this one and back, under load (a quarter of an hour)
+upgrade: $(DEV) ## two gateways go from an earlier commit (SLUICE_UPGRADE_FROM) to this one and back, under load (minutes)
 	@SLUICE_UPGRADE_FROM="$${SLUICE_UPGRADE_FROM:-}" $(BIN)/pytest tests/rolling/test_upgrade.py -s -q
 
 cluster: $(DEV) ## two gateways on a Spark cluster, against one process; SLUICE_CLUSTER_KEEP=1 leaves it running until Ctrl-C
