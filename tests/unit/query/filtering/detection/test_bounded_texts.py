@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 import time
 from collections.abc import Iterator
@@ -35,6 +36,9 @@ SIZES = (8, 16, 32, 64, 128, 256, 512, 1_024)
 MAX_BYTES = 256 * 1024
 # The slowest text takes a quarter of this on an idle machine.
 MAX_CPU_S = 2.0
+# For shorter times, the clock is too coarse.
+SHORT_S = 0.25
+READINGS = 3
 PATIENCE_S = 60.0
 
 
@@ -46,10 +50,19 @@ def calls() -> Iterator[BoundedProcesses]:
 
 
 def cpu_s(answer: Answer, sql: str) -> tuple[float, int]:
-    """Returns the CPU time to read a text, and the size of the result in bytes."""
-    began = time.process_time()
-    found = read_apart(answer, sql, "UTC")
-    return time.process_time() - began, len(pickle.dumps(found, pickle.HIGHEST_PROTOCOL))
+    """Returns the CPU time to read a text, and the size of the result in bytes.
+
+    A reading that takes long is repeated, and the shortest counts: one alone may have paid for a collection of
+    garbage that others left.
+    """
+    least_s = math.inf
+    for _ in range(READINGS):
+        began = time.process_time()
+        found = read_apart(answer, sql, "UTC")
+        least_s = min(least_s, time.process_time() - began)
+        if least_s < SHORT_S:
+            break
+    return least_s, len(pickle.dumps(found, pickle.HIGHEST_PROTOCOL))
 
 
 @pytest.mark.parametrize("construct", CONSTRUCTS)
@@ -66,8 +79,7 @@ def test_twice_the_text_is_read_in_about_twice_the_time(construct: str, calls: B
         assert took_s < MAX_CPU_S
         if before_s is not None and before_bytes is not None:
             assert byte_count <= 3 * before_bytes + 4_096
-            # For shorter times, the clock is too coarse.
-            assert took_s <= 3 * before_s + 0.25
+            assert took_s <= 3 * before_s + SHORT_S
         before_s, before_bytes = took_s, byte_count
 
 
