@@ -156,5 +156,11 @@ class NoRoomForResult(QueryEnded, StorageDown):
     code = "STORAGE_DOWN"
 
 
+class ResultStoreDown(QueryEnded, StorageDown):
+    """The object store of results does not answer. Small results still work; try again for large ones."""
+
+    code = "RESULT_STORE_DOWN"
+
+
 class FilterCollectionTimedOut(GatewayError):
     """Another query collects these keys and was not done in time. Never leaves the gateway."""

@@ -15,6 +15,7 @@ from service.adapters.embedded.embedded_valkey import EmbeddedValkey
 from spark_session.engine.engine import SparkEngine
 from spark_session.settings.settings import SparkSettings
 from tests.integration.engines import SharedEngine, jars, started
+from tests.integration.object_store.server import ObjectStore, object_store
 from tests.migrations.recorded_statements import recorded
 
 # Enough for three relations of ten rows.
@@ -41,6 +42,12 @@ def silent_address() -> Iterator[str]:
     """An address that accepts connections and never sends anything."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield f"127.0.0.1:{server.getsockname()[1]}"
+
+
+@pytest.fixture(scope="package")
+def object_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ObjectStore]:
+    with object_store(tmp_path_factory.mktemp("objects") / "log") as server:
+        yield server
 
 
 @pytest.fixture(scope="package")

@@ -25,8 +25,10 @@ from service.errors.query_errors import (
 )
 from service.model.query.results import Chunk, Column
 from service.ports.stores.result_store import ResultStore
+from tests.contract.shared_places import SharedBucket
 from tests.fakes.clock import FakeClock
 from tests.fakes.result_store import FakeResultStore
+from tests.integration.object_store.server import ObjectStore
 
 HOUR = timedelta(hours=1)
 COLUMNS = (Column("n", "BIGINT", False),)
@@ -55,7 +57,7 @@ def make_local(
         store.close()
 
 
-@pytest.fixture(params=["fake", "own", "shared"])
+@pytest.fixture(params=["fake", "own", "shared", "objects"])
 def make(request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock) -> Iterator[MakeStore]:
     made: list[FolderResultStore] = []
 
@@ -67,7 +69,12 @@ def make(request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock) -> It
         made.append(FolderResultStore(tmp_path / "it", clock, within, is_shared=request.param == "shared"))
         return made[-1]
 
-    yield fake if request.param == "fake" else folder
+    def objects(**bounds: int) -> ResultStore:
+        server: ObjectStore = request.getfixturevalue("object_server")
+        bucket = SharedBucket(server, server.make_bucket(f"b-{uuid4().hex}"), clock)
+        return bucket.replica(**bounds)
+
+    yield {"fake": fake, "objects": objects}.get(request.param, folder)
     for store in made:
         store.close()
 
@@ -182,7 +189,7 @@ def test_a_result_that_is_gone_cannot_be_shared(make: MakeStore, clock: FakeCloc
 def test_shared_rows_take_their_room_once(make: MakeStore) -> None:
     store = make(total_bytes=20_000)
     first = put(store, numbers(1_000))
-    others = [uuid4() for _ in range(50)]
+    others = [uuid4() for _ in range(20)]
     assert all(store.share(first, other) for other in others)
     second = put(store, numbers(1_000))
     assert all(store.chunk(each, 0) == numbers(1_000) for each in (first, *others, second))
@@ -336,7 +343,7 @@ def test_many_threads_put_read_and_drop_at_once(make: MakeStore) -> None:
     failures: list[str] = []
 
     def work(start: int) -> None:
-        for turn in range(30):
+        for turn in range(15):
             rows = numbers(5_000, start=start + turn)
             query_id = put(store, rows)
             try:

@@ -247,6 +247,7 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         unavailable.FilterCacheDown: HTTPStatus.SERVICE_UNAVAILABLE,
         unavailable.StorageDown: HTTPStatus.SERVICE_UNAVAILABLE,
         query_errors.NoRoomForResult: HTTPStatus.SERVICE_UNAVAILABLE,
+        query_errors.ResultStoreDown: HTTPStatus.SERVICE_UNAVAILABLE,
         unavailable.ExecutorsFailed: HTTPStatus.SERVICE_UNAVAILABLE,
         query_errors.VerificationFailed: HTTPStatus.INTERNAL_SERVER_ERROR,
         query_errors.FilterCollectionTimedOut: HTTPStatus.INTERNAL_SERVER_ERROR,

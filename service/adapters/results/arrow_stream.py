@@ -1,4 +1,4 @@
-"""A whole result as one Arrow IPC stream: its schema, its messages as they lie in files, and the end mark."""
+"""A whole result as one Arrow IPC stream: its schema, its messages as they are kept, and the end mark."""
 
 from __future__ import annotations
 
@@ -7,24 +7,26 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 
 from service.adapters.results.message_files import as_expired
-from service.adapters.results.stored_result import StoredResult
 from service.errors.query_errors import ResultExpired
+from service.model.query.written_rows import Part, WrittenRows
 
 BLOCK_BYTES = 1 << 20
 END_MARK = b"\xff\xff\xff\xff\0\0\0\0"
+
+ReadBlocks = Callable[[str, int, int], Iterator[bytes]]
+"""Yields the bytes of a file by its name, from the second argument until before the third."""
 
 
 class ArrowStream:
     """Implements `service.ports.stores.result_files.ArrowFile`."""
 
-    def __init__(self, stored: StoredResult, is_live: Callable[[], bool]) -> None:
-        """`is_live` says whether the result may still be read."""
-        schema = stored.rows.schema.serialize().to_pybytes()
-        files = [(stored.folder / str(part.file), part.length) for part in stored.rows.parts]
-        self._pieces: list[Path | bytes] = [schema, *(path for path, _ in files), END_MARK]
-        lengths = [len(schema), *(length for _, length in files), len(END_MARK)]
+    def __init__(self, rows: WrittenRows, read: ReadBlocks) -> None:
+        """`read` yields blocks of at most `BLOCK_BYTES`, and raises as `ArrowFile.blocks`."""
+        schema = rows.schema.serialize().to_pybytes()
+        self._pieces: list[Part | bytes] = [schema, *rows.parts, END_MARK]
+        lengths = [len(schema), *(part.length for part in rows.parts), len(END_MARK)]
         self._bounds = list(pairwise(accumulate(lengths, initial=0)))
-        self._is_live = is_live
+        self._read = read
 
     @property
     def byte_count(self) -> int:
@@ -36,12 +38,26 @@ class ArrowStream:
         for piece, (begin, end) in zip(self._pieces, self._bounds, strict=True):
             first, last = max(start, begin) - begin, min(stop, end) - begin
             if first < last:
-                yield from (
-                    [piece[first:last]] if isinstance(piece, bytes) else self._of_file(piece, first, last)
-                )
+                yield from self._of_piece(piece, first, last)
 
-    def _of_file(self, path: Path, first: int, last: int) -> Iterator[bytes]:
-        with as_expired(), path.open("rb", buffering=0) as file:
+    def _of_piece(self, piece: Part | bytes, first: int, last: int) -> Iterator[bytes]:
+        if isinstance(piece, bytes):
+            return iter([piece[first:last]])
+        offset = piece.batches[0].offset
+        return self._read(str(piece.file), offset + first, offset + last)
+
+
+class FileBlocks:
+    """The blocks of the files in one folder."""
+
+    def __init__(self, folder: Path, is_live: Callable[[], bool]) -> None:
+        """`is_live` says whether the result may still be read."""
+        self._folder = folder
+        self._is_live = is_live
+
+    def read(self, name: str, first: int, last: int) -> Iterator[bytes]:
+        """See `ReadBlocks`."""
+        with as_expired(), (self._folder / name).open("rb", buffering=0) as file:
             file.seek(first)
             while first < last:
                 if not self._is_live():

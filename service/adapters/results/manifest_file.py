@@ -21,12 +21,28 @@ NAME = "manifest.json"
 VERSION = 1
 
 
-def write_manifest(stored: StoredResult, expires_at: datetime) -> None:
+def write_manifest(folder: Path, stored: StoredResult, expires_at: datetime) -> None:
     """Writes it at once or not at all. The file's own time says when the result expires.
 
     Raises:
         OSError: it cannot be written.
     """
+    staged = folder / f"{NAME}.tmp"
+    staged.write_text(manifest_text(stored, expires_at))
+    os.utime(staged, (expires_at.timestamp(), expires_at.timestamp()))
+    staged.rename(folder / NAME)
+
+
+def read_manifest(folder: Path) -> StoredResult | None:
+    """Returns the result in this folder, expiring by the wall clock; None if none can be read."""
+    try:
+        return result_of((folder / NAME).read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def manifest_text(stored: StoredResult, expires_at: datetime) -> str:
+    """Returns the description of a result that expires then."""
     described = {
         "version": VERSION,
         "origin": str(stored.origin),
@@ -36,21 +52,18 @@ def write_manifest(stored: StoredResult, expires_at: datetime) -> None:
         "schema": base64.b64encode(stored.rows.schema.serialize().to_pybytes()).decode(),
         "parts": [[part.file, [astuple(batch) for batch in part.batches]] for part in stored.rows.parts],
     }
-    staged = stored.folder / f"{NAME}.tmp"
-    staged.write_text(json.dumps(described))
-    os.utime(staged, (expires_at.timestamp(), expires_at.timestamp()))
-    staged.rename(stored.folder / NAME)
+    return json.dumps(described)
 
 
-def read_manifest(folder: Path) -> StoredResult | None:
-    """Returns the result in this folder, expiring by the wall clock; None if none can be read."""
+def result_of(text: str) -> StoredResult | None:
+    """Returns the described result, expiring by the wall clock; None if this version cannot read it."""
     try:
-        return _result(folder, json.loads((folder / NAME).read_text()))
-    except (OSError, ValueError, TypeError, KeyError, pa.ArrowException):
+        return _result(json.loads(text))
+    except (ValueError, TypeError, KeyError, pa.ArrowException):
         return None
 
 
-def _result(folder: Path, described: dict[str, Any]) -> StoredResult | None:
+def _result(described: dict[str, Any]) -> StoredResult | None:
     if described["version"] != VERSION:
         return None
     schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(described["schema"])))
@@ -58,7 +71,6 @@ def _result(folder: Path, described: dict[str, Any]) -> StoredResult | None:
         Part(tuple(Batch(*numbers) for numbers in batches), file) for file, batches in described["parts"]
     )
     return StoredResult(
-        folder=folder,
         origin=UUID(described["origin"]),
         columns=tuple(Column(*fields) for fields in described["columns"]),
         rows=WrittenRows(schema, parts),

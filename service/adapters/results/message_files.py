@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
+from typing import IO
 
 import pyarrow as pa
 import structlog
@@ -41,13 +42,22 @@ def write_rows(folder: Path, rows: pa.Table, at: Iterable[tuple[int, int]]) -> W
     Raises:
         OSError: it cannot be written.
     """
-    batches, offset = [], 0
     with (folder / ROWS_FILE).open("wb") as file:
-        for start, end in at:
-            batch = _batch(rows.slice(start, end - start))
-            length = file.write(batch.serialize())
-            batches.append(Batch(offset, length, batch.num_rows, batch.nbytes))
-            offset += length
+        return write_messages(file, rows, at)
+
+
+def write_messages(file: IO[bytes], rows: pa.Table, at: Iterable[tuple[int, int]]) -> WrittenRows:
+    """Writes each piece of the rows as a message into a file, which is to be called `ROWS_FILE`.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    batches, offset = [], 0
+    for start, end in at:
+        batch = _batch(rows.slice(start, end - start))
+        length = file.write(batch.serialize())
+        batches.append(Batch(offset, length, batch.num_rows, batch.nbytes))
+        offset += length
     return WrittenRows(rows.schema, (Part(tuple(batches), ROWS_FILE),))
 
 

@@ -14,7 +14,7 @@ from uuid import UUID
 import pyarrow as pa
 
 from service.adapters.disk.scratch_directory import ScratchDirectory
-from service.adapters.results.arrow_stream import ArrowStream
+from service.adapters.results.arrow_stream import ArrowStream, FileBlocks
 from service.adapters.results.known_manifests import KnownManifests
 from service.adapters.results.leftovers import delete_leftovers
 from service.adapters.results.manifest_file import NAME, milliseconds, write_manifest
@@ -140,14 +140,16 @@ class FolderResultStore:
         found = stored.batch(index)
         if found is None:
             raise ChunkNotFound()
-        path, batch = found
+        name, batch = found
+        path = self._folder(query_id) / name
         return pa.Table.from_batches([read_batch(path, batch, stored.rows.schema)])
 
     def open(self, query_id: UUID) -> ArrowStream:
         """See `ResultFiles`."""
         stored = self._stored(query_id)
         is_own = self._room.find(query_id) is not None
-        return ArrowStream(stored, lambda: self._is_live(stored, is_own))
+        files = FileBlocks(self._folder(query_id), lambda: self._is_live(stored, is_own))
+        return ArrowStream(stored.rows, files.read)
 
     def keep_for(self, query_id: UUID, key: str) -> bool:
         """See `ResultStore`. In a folder of this process nothing is noted: nobody else shares its results."""
@@ -167,15 +169,12 @@ class FolderResultStore:
         try:
             stored = self._stored(query_id)
             if key is not None and self._scratch is None:
-                _check_key(stored.folder, key)
+                _check_key(self._folder(query_id), key)
             self.drop(other)
             folder.mkdir()
             for part in stored.rows.parts:
-                os.link(stored.folder / str(part.file), folder / str(part.file))
-            shared = replace(
-                stored, folder=folder, expires_at_ms=self._clock.elapsed_ms() + self._time_to_live_ms
-            )
-            self._add(other, shared)
+                os.link(self._folder(query_id) / str(part.file), folder / str(part.file))
+            self._add(other, replace(stored, expires_at_ms=self._clock.elapsed_ms() + self._time_to_live_ms))
         except (ResultExpired, OSError):
             shutil.rmtree(folder, ignore_errors=True)
             return False
@@ -228,15 +227,14 @@ class FolderResultStore:
         self, query_id: UUID, rows: WrittenRows, columns: tuple[Column, ...], is_truncated: bool
     ) -> Manifest:
         expires_at_ms = self._clock.elapsed_ms() + self._time_to_live_ms
-        folder = self._folder(query_id)
-        stored = StoredResult(folder, query_id, columns, rows, is_truncated, expires_at_ms)
+        stored = StoredResult(query_id, columns, rows, is_truncated, expires_at_ms)
         with self._or_nothing(query_id), as_not_kept(stored.file_bytes):
             self._add(query_id, stored)
         return stored.manifest
 
     def _add(self, query_id: UUID, stored: StoredResult) -> None:
         if self._scratch is None:
-            write_manifest(stored, self._clock.now() + self._bounds.time_to_live)
+            write_manifest(self._folder(query_id), stored, self._clock.now() + self._bounds.time_to_live)
         self._room.remove(query_id)
         self._evict(self._room.add(query_id, stored))
 

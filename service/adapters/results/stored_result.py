@@ -1,4 +1,4 @@
-"""A result as it lies in its folder."""
+"""A result as it is kept, in a folder or in an object store."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from pathlib import Path
 from uuid import UUID
 
 from service.model.query.results import Chunk, Column, Manifest
@@ -21,7 +20,6 @@ class StoredResult:
     `expires_at_ms` is of the clock that its reader goes by.
     """
 
-    folder: Path
     origin: UUID
     columns: tuple[Column, ...]
     rows: WrittenRows
@@ -44,13 +42,13 @@ class StoredResult:
                 row_offset += batch.row_count
         return Manifest(self.columns, row_offset, self.rows.byte_count, tuple(chunks), self.is_truncated)
 
-    def batch(self, index: int) -> tuple[Path, Batch] | None:
-        """Returns a batch by its place in the order of the rows, and its file; None if there is none."""
+    def batch(self, index: int) -> tuple[str, Batch] | None:
+        """Returns a batch by its place in the order of the rows, with its file's name; None if none is."""
         if not 0 <= index < self._ends[-1]:
             return None
         at = bisect_right(self._ends, index)
         part = self.rows.parts[at]
-        return self.folder / str(part.file), part.batches[index - self._ends[at] + len(part.batches)]
+        return str(part.file), part.batches[index - self._ends[at] + len(part.batches)]
 
     @cached_property
     def _ends(self) -> list[int]:

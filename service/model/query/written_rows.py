@@ -1,8 +1,9 @@
-"""Rows that the engine has left in a folder, as Arrow messages."""
+"""Rows that the engine has left in a folder or an object store, as Arrow messages."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,6 +17,9 @@ class ResultPlace:
     `address` is a URI that all executors reach. A batch has at most `batch_rows` rows and about `batch_bytes`
     bytes. A task with no more than `inline_bytes` sends its rows to the driver, unless all tasks together
     would send more than `driver_bytes`.
+
+    An object store is reached by `properties` of Iceberg's `FileIO`. They may be secrets, so its repr omits
+    them. A folder needs none.
     """
 
     address: str
@@ -23,6 +27,7 @@ class ResultPlace:
     batch_bytes: int
     inline_bytes: int
     driver_bytes: int
+    properties: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Batches that follow one another from the start of a file; without a name, of the bytes `inline`."""
+    """Batches that follow one another in a file; without a name, from the start of the bytes `inline`."""
 
     batches: tuple[Batch, ...]
     file: str | None = None
