@@ -88,6 +88,7 @@ class Gateway:
                 "metricsStore": lambda: [store.health()],
                 "filterCache": lambda: [filter_cache.health()],
                 "catalogs": queries.ports.catalogs.health,
+                "resultStore": queries.ports.results_health,
             },
             bounds.health_timeout_s,
         )

@@ -25,6 +25,7 @@ OF_THEIR_OWN = frozenset(
         "large_bodies",
         "lifecycle",
         "maintenance_schedule",
+        "object_results",
         "object_stores",
         "replicas",
         "secrets",

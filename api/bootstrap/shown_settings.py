@@ -37,7 +37,10 @@ _HEADER = re.compile(
 )
 
 
-PROPERTIES = ("spark_conf", "stream_kafka_options", "ingest_source_properties", "lineage_kafka_options")
+PROPERTIES = (
+    *("spark_conf", "stream_kafka_options", "ingest_source_properties", "lineage_kafka_options"),
+    "results_properties",
+)
 """Settings with properties of others: their names say which are secret. `catalogs` has one level more."""
 
 

@@ -1,4 +1,4 @@
-"""Runs a planned frame whose tasks write its rows to a folder; few rows come back as they are."""
+"""Runs a planned frame whose tasks write its rows to their place; few rows come back as they are."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from service.errors.query_errors import NoRoomForResult, QueryFailed
+from service.errors.query_errors import NoRoomForResult, QueryEnded, QueryFailed, ResultStoreDown
 from service.model.query.written_rows import Batch, Part, WrittenRows
 from spark_session.java.own_classes import java_instance
 from spark_session.results.arrow_rows import arrow_table
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
     from service.ports.engine.query_engine import Statement
 
-NO_ROOM = "NO_ROOM"
+REFUSED = (
+    "The object store of results refuses Spark's executors. Ask the operator: their credentials are wrong, or"
+    " may not read, write and delete below results_url, or there is no such bucket."
+)
 
 
 class ResultWriter:
@@ -44,6 +47,7 @@ class ResultWriter:
         Raises:
             PySparkException: it failed, or was canceled.
             NoRoomForResult: the place is full.
+            ResultStoreDown: the place is in an object store that does not answer, or refuses.
             QueryFailed: the place cannot be written.
         """
         place = statement.place
@@ -53,6 +57,7 @@ class ResultWriter:
         written = self._java.write(
             frame._jdf,
             place.address,
+            json.dumps(dict(place.properties)),
             sendable_schema(frame.schema).json(),
             has_large_types,
             statement.row_limit,
@@ -68,10 +73,15 @@ class ResultWriter:
         return result_of(found, bytes(written.inline()), schema, statement)
 
 
-def failure_of(name: str) -> NoRoomForResult | QueryFailed:
+def failure_of(name: str) -> QueryEnded:
     """Returns the error for a failure of `Part.java`."""
-    if name == NO_ROOM:
-        return NoRoomForResult()
+    match name:
+        case "NO_ROOM":
+            return NoRoomForResult()
+        case "STORE_DOWN":
+            return ResultStoreDown()
+        case "STORE_REFUSES":
+            return ResultStoreDown(REFUSED)
     return QueryFailed("The result could not be kept: its folder cannot be written.")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from api.bootstrap.settings import Settings
+from api.bootstrap.settings.querying.result_place import bucket_of_url
 from service.adapters.catalogs.store_region import with_region
 from spark_session.jars.jars import cached_jars, resolve
 from spark_session.jars.kafka_jars import KAFKA_JARS, names_connector
@@ -34,7 +35,7 @@ def engine_jars(
     if settings.spark_jars:
         return tuple(map(Path, settings.spark_jars))
     packages = settings.spark_packages + settings.spark_extra_packages
-    jars = resolve(packages, into) + object_store_jars(packages, catalogs, into)
+    jars = resolve(packages, into) + object_store_jars(packages, _with_results(settings, catalogs), into)
     if not is_reading_kafka or names_connector(packages):
         return jars
     return (*jars, *pinned_jars(KAFKA_JARS, into))
@@ -45,7 +46,7 @@ def unfetched(
 ) -> tuple[str, ...]:
     """Returns the packages for which `engine_jars` would ask a registry. Asks none, and writes nothing."""
     packages = settings.spark_packages + settings.spark_extra_packages
-    bundle = missing_bundle(packages, catalogs)
+    bundle = missing_bundle(packages, _with_results(settings, catalogs))
     kafka = tuple(KAFKA_JARS) if is_reading_kafka and not names_connector(packages) else ()
     bundles = () if bundle is None else (bundle,)
     sets = ((packages, True), (bundles, not any(map(is_pinned, bundles))), (kafka, False))
@@ -55,6 +56,12 @@ def unfetched(
         if coordinates and cached_jars(coordinates, into, with_dependencies=is_whole) is None
         for coordinate in coordinates
     )
+
+
+def _with_results(settings: Settings, catalogs: Iterable[Mapping[str, str]]) -> list[Mapping[str, str]]:
+    """Returns the properties of all that Spark reaches: the catalogs', and the store of results."""
+    is_in_s3 = settings.results_url is not None and bucket_of_url(settings.results_url) is not None
+    return [*catalogs, IN_S3] if is_in_s3 else [*catalogs]
 
 
 def demo_jars(into: Path) -> tuple[Path, ...]:

@@ -67,6 +67,7 @@ def build_query_ports(
         readable=readable,
         written=results,
         files=results,
+        results_health=results.health,
         journal=audited,
         clock=clock,
         pruner=pruner,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -46,11 +47,6 @@ class LocalFirstResults:
     def use(self) -> CacheUse:
         """The space that results of this process take in the store now."""
         return self._stored.use
-
-    @property
-    def local_use(self) -> CacheUse:
-        """The disk space that they take here."""
-        return self._local.use
 
     def put(
         self, query_id: UUID, rows: pa.Table, columns: tuple[Column, ...], is_truncated: bool
@@ -120,12 +116,12 @@ class LocalFirstResults:
         self._local.drop(query_id)
         self._stored.drop(query_id)
 
-    def health(self) -> PartHealth:
-        """Returns whether the store answers."""
+    def health(self) -> Sequence[PartHealth]:
+        """Returns whether the store answers now."""
         failure = self._stored.check()
         if failure is None:
-            return PartHealth(NAME, PartState.UP)
-        return PartHealth(NAME, PartState.DOWN, failure.detail)
+            return [PartHealth(NAME, PartState.UP)]
+        return [PartHealth(NAME, PartState.DOWN, failure.detail)]
 
     def close(self) -> None:
         """Removes what is here alone; the store keeps the results for the other replicas."""

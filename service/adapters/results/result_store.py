@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -32,6 +32,7 @@ from service.adapters.results.store_bounds import ResultBounds
 from service.adapters.results.stored_result import StoredResult
 from service.errors.gateway_error import CannotStart
 from service.errors.query_errors import ChunkNotFound, ResultExpired
+from service.model.operations.health import PartHealth
 from service.model.operations.usage import CacheUse
 from service.model.query.results import Column, Manifest
 from service.model.query.written_rows import ResultPlace, WrittenRows
@@ -83,6 +84,10 @@ class FolderResultStore:
     def use(self) -> CacheUse:
         """The disk space that results of this process take now."""
         return self._room.use
+
+    def health(self) -> Sequence[PartHealth]:
+        """Returns no part: who watches the disk watches this folder, too."""
+        return ()
 
     def put(
         self, query_id: UUID, rows: pa.Table, columns: tuple[Column, ...], is_truncated: bool

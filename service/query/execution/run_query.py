@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import structlog
@@ -14,6 +14,7 @@ from service.errors.session_errors import SessionRequired
 from service.errors.statement_errors import SqlWritesOff, StatementNotAllowed
 from service.errors.table_errors import TableNotFound
 from service.model.filters.filter_record import Reason
+from service.model.operations.health import PartHealth
 from service.model.policies.actions import Action
 from service.model.query.lineage import ResultLineage
 from service.model.query.progress import Phase
@@ -88,6 +89,8 @@ class QueryPorts:
     written: WrittenResults = field(default_factory=NoWrittenResults)
     files: ResultFiles | None = None
     """None: results are read chunk by chunk alone."""
+    results_health: Callable[[], Sequence[PartHealth]] = tuple
+    """How the place of results is, if it can be down on its own."""
     describer: Describer | None = None
     """None: this gateway describes no queries."""
     writes: SqlWrites | None = None

@@ -3,30 +3,12 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Self
-from urllib.parse import unquote, urlsplit
 
-from pydantic import BaseModel, Field, field_validator, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from api.bootstrap.settings.querying.resource_groups import ResourceGroupsSetting
 from api.bootstrap.settings.value_types import GIB, KIB, MIB
-
-
-def folder_of_url(url: str) -> Path:
-    """Returns the folder that a file: URL names.
-
-    Raises:
-        ValueError: it is another kind of URL, or it does not name a folder.
-
-    >>> str(folder_of_url("file:///shared/my%20results"))
-    '/shared/my results'
-    """
-    parts = urlsplit(url)
-    path = unquote(parts.path)
-    if parts.scheme != "file" or parts.netloc or parts.query or parts.fragment or path.strip("/") == "":
-        raise ValueError("has to be the URL of a folder, such as file:///shared/results")
-    return Path(path)
 
 
 class QuerySettings(BaseModel):
@@ -80,11 +62,6 @@ class QuerySettings(BaseModel):
     result_max_bytes: int = Field(
         2 * GIB, ge=MIB, le=1024 * GIB, description="disk space of all results together; the oldest make room"
     )
-    results_url: str | None = Field(
-        None,
-        description="folder for results that all replicas and Spark's executors share, as a file: URL; any"
-        " replica then serves any result. Unset: a folder of this gateway's own",
-    )
     result_inline_bytes: int = Field(
         4 * MIB,
         ge=0,
@@ -94,13 +71,6 @@ class QuerySettings(BaseModel):
     result_task_inline_bytes: int = Field(256 * KIB, ge=0, le=64 * MIB, description="the same for each task")
     chunk_rows: int = Field(10_000, ge=1, le=1_000_000, description="rows of a chunk at most")
     chunk_bytes: int = Field(8 * MIB, ge=KIB, le=GIB, description="bytes of a chunk in Arrow at most")
-
-    @field_validator("results_url")
-    @classmethod
-    def _names_a_folder(cls, value: str | None) -> str | None:
-        if value is not None:
-            folder_of_url(value)
-        return value
 
     @model_validator(mode="after")
     def _defaults_are_within_their_maximum(self) -> Self:

@@ -13,10 +13,6 @@ ATTEMPTS = 2
 CONNECT_WITHIN_S = 2.0
 _CONNECTIONS = 64
 _KEYS = ("s3.access-key-id", "s3.secret-access-key", "s3.session-token")
-PROPERTIES = frozenset(
-    {*_KEYS, "s3.endpoint", "s3.region", "client.region", "s3.force-virtual-addressing"},
-)
-"""The properties that both clients know, the gateway's and Iceberg's in Java; named as in a catalog."""
 _YES = frozenset({"true", "1", "yes", "on"})
 
 
@@ -24,8 +20,8 @@ _YES = frozenset({"true", "1", "yes", "on"})
 class StoreAccess:
     """A prefix in a bucket. Credentials that are not in `properties` come from the environment.
 
-    An answer takes at most `timeout_s`, and is asked for `ATTEMPTS` times. `properties` may hold secrets, so
-    its repr omits them.
+    An answer takes at most `timeout_s`, and is asked for `ATTEMPTS` times. `properties` are named as in a
+    catalog. They may hold secrets, so its repr omits them.
     """
 
     bucket: str

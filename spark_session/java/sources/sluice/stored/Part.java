@@ -19,7 +19,9 @@ public record Part(Failure failure, String file, byte[] inline, List<Batch> batc
     /** Why a part could not be written. */
     public enum Failure {
         NO_ROOM,
-        CANNOT_WRITE
+        CANNOT_WRITE,
+        STORE_DOWN,
+        STORE_REFUSES
     }
 
     static Part failed(Failure failure) {

@@ -1,29 +1,26 @@
 package sluice.stored;
 
-import java.io.BufferedOutputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.List;
 import org.apache.hadoop.fs.FSError;
-import org.apache.hadoop.fs.Path;
 
 /** Holds the bytes of a part while they are few, and writes them to a file of its own as soon as they are not. */
 final class PartSink extends OutputStream {
 
-    private static final int BUFFER_BYTES = 1 << 18;
     private static final List<String> NO_ROOM =
         List.of("No space left on device", "Disk quota exceeded", "File too large", "not enough space");
 
-    private final Folder folder;
+    private final Place place;
     private final String name;
     private final int inlineBytes;
     private final ByteArrayOutputStream held = new ByteArrayOutputStream();
-    private OutputStream file;
+    private PartFile file;
     private long written;
 
-    PartSink(Folder folder, String name, int inlineBytes) {
-        this.folder = folder;
+    PartSink(Place place, String name, int inlineBytes) {
+        this.place = place;
         this.name = name;
         this.inlineBytes = inlineBytes;
     }
@@ -38,9 +35,11 @@ final class PartSink extends OutputStream {
         CannotStore(Throwable cause) {
             super(cause.getMessage(), cause);
             String message = String.valueOf(cause.getMessage());
-            failure = NO_ROOM.stream().anyMatch(message::contains)
-                ? Part.Failure.NO_ROOM
-                : Part.Failure.CANNOT_WRITE;
+            if (NO_ROOM.stream().anyMatch(message::contains)) {
+                failure = Part.Failure.NO_ROOM;
+            } else {
+                failure = cause instanceof StoreFailure store ? store.failure : Part.Failure.CANNOT_WRITE;
+            }
         }
     }
 
@@ -63,8 +62,8 @@ final class PartSink extends OutputStream {
         }
         try {
             if (file == null) {
-                file = new BufferedOutputStream(folder.created(temporary()), BUFFER_BYTES);
-                held.writeTo(file);
+                file = place.create(name);
+                file.write(held.toByteArray(), 0, held.size());
                 held.reset();
             }
             file.write(bytes, offset, length);
@@ -79,10 +78,7 @@ final class PartSink extends OutputStream {
             return Part.inline(held.toByteArray(), batches);
         }
         try {
-            file.close();
-            if (!folder.system().rename(temporary(), new Path(folder.path(), name))) {
-                throw new IOException("It cannot be renamed.");
-            }
+            file.complete();
         } catch (IOException | FSError failure) {
             throw new CannotStore(failure);
         }
@@ -94,15 +90,11 @@ final class PartSink extends OutputStream {
         if (file == null) {
             return;
         }
-        try (OutputStream open = file) {
-            folder.system().delete(temporary(), false);
+        try {
+            file.abandon();
         } catch (IOException | FSError failure) {
-            // The query's end removes the folder.
+            // The query's end removes what is left.
             return;
         }
-    }
-
-    private Path temporary() {
-        return new Path(folder.path(), name + ".tmp");
     }
 }

@@ -3,6 +3,7 @@ package sluice.stored;
 import java.io.IOException;
 import java.io.Serializable;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import org.apache.spark.TaskContext;
 import org.apache.spark.TaskKilledException;
@@ -18,14 +19,18 @@ final class PartTask extends AbstractFunction1<Iterator<InternalRow>, Object[]> 
     private static final long serialVersionUID = 1;
 
     private final String address;
+    private final HashMap<String, String> properties;
     private final String run;
     private final StructType rowType;
     private final boolean hasLargeTypes;
     private final PartBounds bounds;
 
     /** `run` is part of the files' names, because a query may run again in the same folder. */
-    PartTask(String address, String run, StructType rowType, boolean hasLargeTypes, PartBounds bounds) {
+    PartTask(
+            String address, HashMap<String, String> properties, String run, StructType rowType, boolean hasLargeTypes,
+            PartBounds bounds) {
         this.address = address;
+        this.properties = properties;
         this.run = run;
         this.rowType = rowType;
         this.hasLargeTypes = hasLargeTypes;
@@ -42,9 +47,9 @@ final class PartTask extends AbstractFunction1<Iterator<InternalRow>, Object[]> 
     private Part part(Iterator<InternalRow> rows, String name, TaskContext task) {
         PartSink sink;
         try {
-            sink = new PartSink(Folder.at(address), name, bounds.inlineBytes());
+            sink = new PartSink(Place.at(address, properties), name, bounds.inlineBytes());
         } catch (IOException failure) {
-            return Part.failed(Part.Failure.CANNOT_WRITE);
+            return Part.failed(new PartSink.CannotStore(failure).failure);
         }
         boolean isComplete = false;
         try (BatchWriter writer = new BatchWriter(rowType, hasLargeTypes, sink)) {

@@ -2,7 +2,10 @@ package sluice.stored;
 
 import static sluice.collections.Lists.seq;
 
+import com.fasterxml.jackson.core.type.TypeReference;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
+import java.util.HashMap;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -34,14 +37,15 @@ import scala.concurrent.duration.Duration;
 import scala.runtime.BoxedUnit;
 
 /**
- * Runs a planned query in one job whose tasks write its rows as Arrow to a folder; few rows come to the driver.
+ * Runs a planned query in one job whose tasks write its rows as Arrow to their place; few rows come to the driver.
  *
  * <p>The driver knows of the parts, and of their order. It ends the job when the first parts have all the rows that
  * the result may have.
  */
 public final class ResultWriter {
 
-    /** Rows beyond the limits lie in the folder a little longer than this. */
+    private static final ObjectMapper MAPPER = new ObjectMapper();
+    /** Rows beyond the limits are in the place a little longer than this. */
     private static final Duration CLEANED_EVERY = Duration.apply(500, TimeUnit.MILLISECONDS);
 
     /**
@@ -68,14 +72,15 @@ public final class ResultWriter {
     }
 
     /**
-     * Runs the query, and leaves files in the folder at `address` if its rows are many.
+     * Runs the query, and leaves files at the `address` if its rows are many.
      *
+     * @param properties of the object store there, in JSON; without any, it is a folder
      * @param rowType the types of the rows as Arrow has them, in Spark's JSON
      * @param driverBytes what all parts together may send to the driver
      */
     public WrittenResult write(
-            Dataset<?> query, String address, String rowType, boolean hasLargeTypes, long mostRows, long mostBytes,
-            int batchRows, long batchBytes, int inlineBytes, long driverBytes) {
+            Dataset<?> query, String address, String properties, String rowType, boolean hasLargeTypes, long mostRows,
+            long mostBytes, int batchRows, long batchBytes, int inlineBytes, long driverBytes) {
         QueryExecution execution = query.queryExecution();
         PartBounds bounds = new PartBounds(mostRows, mostBytes, batchRows, batchBytes, inlineBytes);
         StructType type = (StructType) DataType.fromJson(rowType);
@@ -84,12 +89,14 @@ public final class ResultWriter {
             PartBounds shared = bounds.sharedBy(rows.getNumPartitions(), driverBytes);
             String run = UUID.randomUUID().toString().substring(0, 8);
             try {
-                Folder folder = Folder.at(address);
-                folder.system().mkdirs(folder.path());
-                Parts parts = ran(rows, new PartTask(address, run, type, hasLargeTypes, shared), bounds, folder);
+                HashMap<String, String> reached = MAPPER.readValue(properties, new TypeReference<>() {});
+                Place place = Place.at(address, reached);
+                place.prepare();
+                PartTask task = new PartTask(address, reached, run, type, hasLargeTypes, shared);
+                Parts parts = ran(rows, task, bounds, place);
                 Part.Failure failure = parts.failure();
                 return failure == null
-                    ? WrittenResult.of(parts.first(), mostRows, mostBytes, folder)
+                    ? WrittenResult.of(parts.first(), mostRows, mostBytes, place)
                     : WrittenResult.failed(failure);
             } catch (IOException failure) {
                 return WrittenResult.failed(new PartSink.CannotStore(failure).failure);
@@ -98,7 +105,7 @@ public final class ResultWriter {
         return SQLExecution$.MODULE$.withNewExecutionId(execution, Option.apply("write"), body);
     }
 
-    private static Parts ran(RDD<InternalRow> rows, PartTask task, PartBounds bounds, Folder folder) {
+    private static Parts ran(RDD<InternalRow> rows, PartTask task, PartBounds bounds, Place place) {
         int count = rows.getNumPartitions();
         Parts parts = new Parts(count, bounds.rows(), bounds.bytes());
         AtomicReference<SimpleFutureAction<BoxedUnit>> job = new AtomicReference<>();
@@ -119,7 +126,7 @@ public final class ResultWriter {
         }
         try {
             while (!isReady(job.get())) {
-                folder.delete(parts.takeDropped());
+                place.delete(parts.takeDropped());
             }
         } finally {
             job.get().cancel();

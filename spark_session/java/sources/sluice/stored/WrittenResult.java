@@ -7,8 +7,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.apache.hadoop.fs.FSDataInputStream;
-import org.apache.hadoop.fs.Path;
 
 /** A result cut to its limits: the parts before the cut, and the batch in which it is cut. */
 public final class WrittenResult {
@@ -26,7 +24,7 @@ public final class WrittenResult {
         return result;
     }
 
-    static WrittenResult of(List<Part> parts, long mostRows, long mostBytes, Folder folder) throws IOException {
+    static WrittenResult of(List<Part> parts, long mostRows, long mostBytes, Place place) throws IOException {
         WrittenResult result = new WrittenResult();
         List<Object> kept = new ArrayList<>();
         result.description.put("parts", kept);
@@ -40,10 +38,10 @@ public final class WrittenResult {
                 bytes += batch.bytes();
                 if (rows > mostRows || bytes > mostBytes) {
                     result.add(kept, part, batches);
-                    result.description.put("edge", result.moved(part, batch, folder));
+                    result.description.put("edge", result.moved(part, batch, place));
                     return result;
                 }
-                batches.add(part.file() == null ? result.moved(part, batch, folder) : numbers(batch));
+                batches.add(part.file() == null ? result.moved(part, batch, place) : numbers(batch));
             }
             result.add(kept, part, batches);
         }
@@ -73,21 +71,19 @@ public final class WrittenResult {
         }
     }
 
-    private long[] moved(Part part, Batch batch, Folder folder) throws IOException {
+    private long[] moved(Part part, Batch batch, Place place) throws IOException {
         Batch here = batch.shifted(inline.size() - batch.offset());
-        inline.writeBytes(message(part, batch, folder));
+        inline.writeBytes(message(part, batch, place));
         return numbers(here);
     }
 
-    private static byte[] message(Part part, Batch batch, Folder folder) throws IOException {
+    private static byte[] message(Part part, Batch batch, Place place) throws IOException {
         byte[] message = new byte[Math.toIntExact(batch.length())];
         if (part.file() == null) {
             System.arraycopy(part.inline(), Math.toIntExact(batch.offset()), message, 0, message.length);
             return message;
         }
-        try (FSDataInputStream file = folder.system().open(new Path(folder.path(), part.file()))) {
-            file.readFully(batch.offset(), message);
-        }
+        place.read(part.file(), batch.offset(), message);
         return message;
     }
 
