@@ -36,6 +36,7 @@ def findings(settings: Settings) -> Iterator[Finding]:
             *machine_checks(settings),
             Check("metrics store", partial(_metrics_store, settings)),
             Check("filter cache", partial(_filter_cache, settings)),
+            *result_store_checks(settings),
             *issuer_checks(settings),
             *lineage_checks(settings),
             *(Check(f"catalog {name}", partial(_catalog, settings, name)) for name in settings.catalogs),
@@ -68,6 +69,37 @@ def lineage_checks(settings: Settings) -> list[Check]:
         return lineage_receiver(settings, url)
 
     return [Check("lineage receiver", attempt, within_s=settings.lineage_timeout_s + WITHIN_S)]
+
+
+def result_store_checks(settings: Settings, *, is_writing: bool = False) -> list[Check]:
+    """Returns the check of the object store of results, if they are in one.
+
+    `is_writing`: it also writes an object, and deletes it.
+    """
+    # Most gateways do not use it, and importing it takes a moment.
+    from api.bootstrap.wiring.build_results import store_access
+
+    access = store_access(settings)
+    if access is None:
+        return []
+
+    def attempt() -> str:
+        from service.adapters.examining.trial_object import trial_object
+        from service.adapters.results.objects.bucket import Bucket
+        from service.adapters.results.objects.circuit import Circuit
+
+        bucket = Bucket(access, Circuit(SystemClock()))
+        failure = bucket.check()
+        if failure is not None:
+            raise failure
+        if is_writing:
+            trial_object(bucket)
+            return f"{access.address()} takes, shows and deletes objects"
+        return f"{access.address()} answers"
+
+    within_s = 4 * access.timeout_s + WITHIN_S
+    cure = "Correct SLUICE_RESULTS_URL and SLUICE_RESULTS_PROPERTIES, or start the store."
+    return [Check("result store", attempt, within_s=within_s, cure=cure)]
 
 
 def issuer_checks(settings: Settings) -> list[Check]:

@@ -22,7 +22,14 @@ from api.cli.doctor.store_findings import filter_cache, metrics_store
 from api.cli.doctor.trial_query import trial_query, trial_table_query
 from api.cli.doctor.versions import versions
 from api.cli.part_checks import Check, Found, State, words_of
-from api.cli.wiring_checks import check_driver, issuer_checks, java, lineage_checks, machine_checks
+from api.cli.wiring_checks import (
+    check_driver,
+    issuer_checks,
+    java,
+    lineage_checks,
+    machine_checks,
+    result_store_checks,
+)
 from api.cli.wiring_doctor_parts import DoctorParts, doctor_parts
 from service.adapters.clock import SystemClock
 from service.adapters.disk.synced_files import not_synced, sync_files
@@ -151,6 +158,7 @@ class _Examination:
             " password.",
         )
         yield Check(CLOCK, lambda: clock_skew(self.answers))
+        yield from result_store_checks(settings, is_writing=True)
         yield from issuer_checks(settings)
         yield from lineage_checks(settings)
 

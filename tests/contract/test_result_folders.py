@@ -1,4 +1,4 @@
-"""What results in a folder have beyond the contract of those that replicas share."""
+"""Results in a folder: what they promise beyond the contract of shared results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What results in an object store have beyond the contract of those that replicas share."""
+"""Results in an object store: what they promise beyond the contract of shared results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What replicas have in common that share a folder or an object store for results."""
+"""The contract of results that replicas share, in a folder or in an object store."""
 
 from __future__ import annotations
 

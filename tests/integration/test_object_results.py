@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,16 +14,21 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.integration.asking import JsonObject, ask, status
+from tests.integration.asking import JsonObject, ask, cancel, post, problem, readiness, start, status
 from tests.integration.object_store.server import ObjectStore, object_store
-from tests.integration.replicas import Replicas, replicas
+from tests.integration.replicas import Replicas, killed, replicas
+from tests.integration.running import run_sluice
 from tests.polling import until
 
 pytestmark = pytest.mark.integration
 
 COUNT = 60_000
 SQL = f"SELECT id, CAST(id AS STRING) AS text FROM range(0, {COUNT}, 1, 3)"
-ENDLESS = "SELECT id, uuid() AS u FROM range(0, 1000000000, 1, 4)"
+PARTLY_ENDLESS = (
+    "SELECT id, uuid() AS u FROM range(0, 20000, 1, 4) UNION ALL "
+    "SELECT id, 'x' FROM range(0, 1000000000000, 1, 1) WHERE hash(id) = 1 AND hash(id, 1) = hash(id, 2)"
+)
+FAILS_LATE = f"SELECT IF(id = {COUNT - 1}, raise_error('no'), id) AS n FROM range(0, {COUNT}, 1, 3)"
 LONG = {"rowLimit": 1_000_000}
 PLAIN = {"Accept-Encoding": "identity"}
 TTL_S = 60
@@ -106,8 +112,9 @@ def test_both_gateways_serve_all_rows_in_order_in_every_format(shared: Shared) -
         table = pa.ipc.open_stream(stream.content).read_all()
         assert table.to_pylist() == expected().to_pylist()
         assert pq.read_table(io.BytesIO(download(client, query_id, "PARQUET").content)).equals(table)
-        lines = download(client, query_id, "NDJSON").text.splitlines()
-        assert [json.loads(line)["id"] for line in lines] == list(range(COUNT))
+        lines = download(client, query_id, "JSON_LINES").text.splitlines()
+        assert len(lines) == COUNT
+        assert str(COUNT - 1) in lines[-1]
         assert download(client, query_id, "CSV").text.splitlines()[1:3] == ["0,0", "1,1"]
         half = len(stream.content) // 2
         rest = download(client, query_id, Range=f"bytes={half}-")
@@ -116,3 +123,89 @@ def test_both_gateways_serve_all_rows_in_order_in_every_format(shared: Shared) -
     chunks = [(shared.here.get(path), shared.there.get(path)) for path in paths]
     assert all(one.content == other.content for one, other in chunks)
     assert all(one.headers["ETag"] == other.headers["ETag"] for one, other in chunks)
+
+
+def test_few_rows_are_served_there_as_well(shared: Shared) -> None:
+    query_id = run(shared.there, "SELECT 1 AS n")
+    assert known(shared.here, query_id)["result"]["rows"] == [[1]]
+    problem(shared.here.get(f"/query/{query_id}/chunks/1"), 404, "CHUNK_NOT_FOUND")
+
+
+@pytest.mark.parametrize(
+    ("limits", "count"), [({"rowLimit": 31_234}, 31_234), ({"byteLimit": 240_000, **LONG}, 30_000)]
+)
+def test_rows_keep_their_order_up_to_their_limit(limits: dict[str, int], count: int, shared: Shared) -> None:
+    sql = f"SELECT id FROM range(0, {COUNT}, 1, 7) ORDER BY id DESC"
+    query_id = ask(shared.here, sql, **limits)["queryId"]
+    manifest = known(shared.there, query_id)["manifest"]
+    assert (manifest["rowCount"], manifest["truncated"]) == (count, True)
+    table = pa.ipc.open_stream(download(shared.there, query_id).content).read_all()
+    assert table.column("id").to_pylist() == list(range(COUNT - 1, COUNT - 1 - count, -1))
+
+
+def test_a_query_that_ends_without_a_result_leaves_no_objects(shared: Shared) -> None:
+    canceled = start(shared.here, PARTLY_ENDLESS, **LONG)
+    until(lambda: len(shared.names(canceled)) >= 4, 60)
+    cancel(shared.here, canceled)
+    until(lambda: shared.names(canceled) == [])
+    failed = post(shared.here, FAILS_LATE, **LONG)
+    assert failed.status_code == 422, failed.text
+    until(lambda: shared.names(failed.json()["queryId"]) == [])
+
+
+def test_a_result_is_reused_at_the_other_gateway_without_a_copy(shared: Shared) -> None:
+    sql = "SELECT s.sale_id, repeat('x', 500) AS x FROM sales AS s CROSS JOIN range(0, 2000, 1, 2) AS r"
+    first = ask(shared.here, sql, reuseResult=True, **LONG)
+    again = ask(shared.there, sql, reuseResult=True, **LONG)
+    assert again["reused"]["from"] == first["queryId"] != again["queryId"]
+    assert download(shared.there, again["queryId"]).content == download(shared.here, first["queryId"]).content
+    assert shared.names(again["queryId"]) == ["manifest.json"]
+    assert f"claims/{again['queryId']}" in shared.names(first["queryId"])
+
+
+def test_a_store_that_falls_silent_fails_large_results_alone_and_in_time(shared: Shared) -> None:
+    before = run(shared.here)
+    known(shared.there, before)
+    with shared.store.silent():
+        begun = time.monotonic()
+        failed = post(shared.here, SQL, **LONG)
+        problem(failed, 503, "RESULT_STORE_DOWN")
+        assert int(failed.headers["Retry-After"]) > 0
+        assert ask(shared.here, "SELECT 1 AS n")["result"]["rows"] == [[1]]
+        problem(shared.here.get(f"/query/{before}/chunks/0"), 503, "RESULT_STORE_DOWN")
+        problem(download(shared.there, before), 503, "RESULT_STORE_DOWN")
+        assert time.monotonic() - begun < 60
+        until(lambda: state_of(shared.here) == "DOWN", 30)
+        assert readiness(shared.here)[0] == 200
+    until(lambda: state_of(shared.here) == "UP", 60)
+    assert download(shared.here, before).status_code == 200
+    assert run(shared.here)
+
+
+def state_of(client: httpx.Client) -> str:
+    """Returns the state of the store of results, as `/readyz` has it."""
+    _, body = readiness(client)
+    found: str = next(part["state"] for part in body["parts"] if part["name"] == "resultStore")
+    return found
+
+
+def test_commands_name_what_is_wrong_with_the_bucket(shared: Shared, tmp_path: Path) -> None:
+    settings = {
+        "SLUICE_RESULTS_URL": "s3://no-such-bucket/x",
+        "SLUICE_RESULTS_PROPERTIES": json.dumps(shared.store.properties),
+    }
+    found = run_sluice("check", tmp_path, settings)
+    assert found.returncode == 1
+    assert "has no such bucket" in " ".join(found.stderr.split())
+    assert shared.store.secret not in found.stderr + found.stdout
+
+
+def test_results_outlive_a_killed_gateway_until_their_time_is_over(shared: Shared) -> None:
+    query_id = run(shared.there)
+    known(shared.here, query_id)
+    complete = download(shared.here, query_id).content
+    killed(shared.both.there)
+    assert download(shared.here, query_id).content == complete
+    until(lambda: shared.here.get(f"/query/{query_id}/chunks/0").status_code == 410, TTL_S + 30)
+    # The killed one deletes nothing: the other one does, a while later.
+    until(lambda: shared.store.keys(BUCKET) == [], 2 * TTL_S + 150)

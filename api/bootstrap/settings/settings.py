@@ -27,7 +27,7 @@ from api.bootstrap.settings.querying.filter_cache import FilterCacheSettings
 from api.bootstrap.settings.querying.pruning import PruningSettings
 from api.bootstrap.settings.querying.queries import QuerySettings
 from api.bootstrap.settings.querying.query_bounds import QueryBoundSettings
-from api.bootstrap.settings.querying.result_place import ResultPlaceSettings, bucket_of_url
+from api.bootstrap.settings.querying.result_place import ResultPlaceSettings
 from api.bootstrap.settings.querying.reuse import ReuseSettings
 from api.bootstrap.settings.recording.lineage import LineageSettings
 from api.bootstrap.settings.recording.records import RecordSettings
@@ -98,12 +98,6 @@ class Settings(
         for name, maximum in [*bounds, ("max_body_bytes", "max_held_body_bytes")]:
             if getattr(self, name) > getattr(self, maximum):
                 raise ValueError(f"{name} is larger than {maximum}")
-        return self
-
-    @model_validator(mode="after")
-    def _properties_are_of_an_object_store(self) -> Self:
-        if self.results_properties and (self.results_url is None or bucket_of_url(self.results_url) is None):
-            raise ValueError("results_properties are for an object store: set results_url to s3://…")
         return self
 
     @model_validator(mode="after")

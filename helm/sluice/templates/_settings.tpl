@@ -120,11 +120,13 @@
 {{- include "sluice.setting" (dict "root" . "name" "max_parameters" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "result_ttl_s" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "result_max_bytes" "kind" "integer") }}
-{{- include "sluice.setting" (dict "root" . "name" "results_url" "kind" "text") }}
 {{- include "sluice.setting" (dict "root" . "name" "result_inline_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "result_task_inline_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "chunk_rows" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "chunk_bytes" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "results_url" "kind" "text") }}
+{{- include "sluice.setting" (dict "root" . "name" "results_properties" "kind" "mapping") }}
+{{- include "sluice.setting" (dict "root" . "name" "results_timeout_s" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "max_sessions" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "max_sessions_per_caller" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "session_ttl_s" "kind" "integer") }}

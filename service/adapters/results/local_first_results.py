@@ -1,4 +1,4 @@
-"""Results in an object store, of which the gateway also keeps those that came through its own memory."""
+"""Results in an object store. The gateway keeps those that came through its own memory here, too."""
 
 from __future__ import annotations
 

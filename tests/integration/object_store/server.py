@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import signal
 import socket
 import subprocess
 import sys
@@ -76,6 +77,16 @@ class ObjectStore:
             self._process.kill()
             self._process.wait()
             self._process = None
+
+    @contextmanager
+    def silent(self) -> Iterator[None]:
+        """Accepts connections and answers nothing until the block ends."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self._process.send_signal(signal.SIGCONT)
 
     def make_bucket(self, name: str) -> str:
         """Creates a bucket, and returns its name."""

@@ -113,14 +113,14 @@ class Bucket:
         """Asks the store, also if it did not answer a moment ago; returns why it cannot be used."""
         try:
             with self._reported():
-                next(self._listed(self.access.key(""), ""), None)
+                next(self._listed(self.access.key(""), "", at_once=1), None)
         except ResultStoreDown as failure:
             return failure
         return None
 
-    def _listed(self, prefix: str, after: str) -> Iterator[Listed]:
+    def _listed(self, prefix: str, after: str, at_once: int = LISTED_AT_ONCE) -> Iterator[Listed]:
         pages = self._client.get_paginator("list_objects_v2").paginate(
-            Bucket=self.access.bucket, Prefix=prefix, StartAfter=after, MaxKeys=LISTED_AT_ONCE
+            Bucket=self.access.bucket, Prefix=prefix, StartAfter=after, MaxKeys=at_once
         )
         start = len(self.access.key("")) if self.access.prefix else 0
         for page in pages:

@@ -51,7 +51,7 @@ class Leftovers:
         is_whole = len(listed) < LISTED_AT_MOST
         self._after = "" if is_whole else self._bucket.access.key(*listed[-1].steps)
         for query_id, newest in _newest_by_query(listed).items():
-            # What was written later was not left: most objects need no question.
+            # Objects that are younger need no question: they were not left.
             if now > newest + self._expected_age and not self._is_own(query_id):
                 self._examine(query_id, now)
 

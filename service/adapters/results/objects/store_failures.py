@@ -1,4 +1,4 @@
-"""What the store's errors mean to the gateway."""
+"""Turns the errors of the store's client into the gateway's own."""
 
 from __future__ import annotations
 

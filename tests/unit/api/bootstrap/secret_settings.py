@@ -54,9 +54,10 @@ SECRET_VALUES: Mapping[str, Any] = {
     },
     "ingest_source_properties": {"s3.secret-access-key": secret(19), "gcs.oauth2.token": secret(20)},
     "lineage_kafka_options": {"sasl.password": secret(21), "ssl.key.pem": secret(22)},
+    "results_properties": {"s3.secret-access-key": secret(23), "s3.session-token": secret(24)},
 }
 """Values with secrets, by the name of the setting."""
-COUNT = 22
+COUNT = 24
 ELSEWHERE: Mapping[str, str] = {
     "lineage_url": "an address with a user is refused",
     "traces_endpoint": "an address with a user is refused",
