@@ -11,6 +11,9 @@ from uuid import UUID, uuid4
 import pyarrow as pa
 import pytest
 
+from api.bootstrap.settings import Settings
+from api.cli.part_checks import Finding, State, tried
+from api.cli.wiring_checks import result_store_checks
 from service.adapters.results.leftovers import GRACE
 from service.adapters.results.local_first_results import LocalFirstResults
 from service.adapters.results.manifest_file import NAME
@@ -191,6 +194,28 @@ def test_the_cause_is_named_without_the_stores_own_words(place: SharedBucket, cl
     with place.server.denying(place.bucket, "get"), pytest.raises(ResultStoreDown):
         store.chunk(kept(place, store), 0)
     assert place.replica().check() is None
+
+
+def test_commands_try_the_store_and_name_what_is_wrong(place: SharedBucket) -> None:
+    def found(bucket: str, *, is_writing: bool = False) -> Finding:
+        settings = Settings.model_validate(
+            {"results_url": f"s3://{bucket}/{PREFIX}", "results_properties": place.server.properties}
+        )
+        [finding] = tried(result_store_checks(settings, is_writing=is_writing))
+        return finding
+
+    assert found(place.bucket).state is State.OK
+    assert found(place.bucket, is_writing=True).state is State.OK
+    assert place.entries() == set()
+    missing = found("missing")
+    assert missing.state is State.FAILED
+    assert missing.text.startswith(NO_BUCKET)
+    with place.server.denying(place.bucket, "put"):
+        assert found(place.bucket).state is State.OK
+        refused = found(place.bucket, is_writing=True)
+        assert refused.text.startswith(REFUSED)
+        assert place.server.secret not in refused.text
+    assert result_store_checks(Settings()) == []
 
 
 # ---- with a folder before it ---------------------------------------------------------------------------

