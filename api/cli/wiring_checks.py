@@ -86,9 +86,8 @@ def result_store_checks(settings: Settings, *, is_writing: bool = False) -> list
     def attempt() -> str:
         from service.adapters.examining.trial_object import trial_object
         from service.adapters.results.objects.bucket import Bucket
-        from service.adapters.results.objects.circuit import Circuit
 
-        bucket = Bucket(access, Circuit(SystemClock()))
+        bucket = Bucket(access, SystemClock())
         failure = bucket.check()
         if failure is not None:
             raise failure

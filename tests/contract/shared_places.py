@@ -12,7 +12,6 @@ from uuid import UUID, uuid4
 import pyarrow as pa
 
 from service.adapters.results.objects.bucket import Bucket
-from service.adapters.results.objects.circuit import Circuit
 from service.adapters.results.objects.object_results import ObjectResultStore
 from service.adapters.results.objects.store_access import StoreAccess
 from service.adapters.results.result_store import FolderResultStore
@@ -82,7 +81,7 @@ class SharedBucket:
         access = StoreAccess(
             bucket=self.bucket, prefix=prefix, timeout_s=timeout_s, properties=self.server.properties
         )
-        return Bucket(access, Circuit(self.clock))
+        return Bucket(access, self.clock)
 
     def write(self, store: SharedStore, query_id: UUID, files: dict[str, bytes]) -> None:
         place = store.place(query_id)

@@ -18,7 +18,6 @@ from service.adapters.results.leftovers import GRACE
 from service.adapters.results.local_first_results import LocalFirstResults
 from service.adapters.results.manifest_file import NAME
 from service.adapters.results.objects.bucket import Bucket
-from service.adapters.results.objects.circuit import REST_MS, Circuit
 from service.adapters.results.objects.object_results import ObjectResultStore
 from service.adapters.results.objects.store_access import StoreAccess
 from service.adapters.results.objects.store_failures import NO_BUCKET, REFUSED
@@ -29,7 +28,6 @@ from service.model.operations.health import PartState
 from tests.contract.shared_places import (
     COLUMNS,
     PREFIX,
-    TICK,
     TTL,
     SharedBucket,
     kept,
@@ -58,7 +56,7 @@ def place(object_server: ObjectStore, clock: FakeClock) -> SharedBucket:
 
 def other_store(clock: FakeClock, **changes: object) -> ObjectResultStore:
     access = StoreAccess(bucket="none", prefix=PREFIX, timeout_s=1)
-    return ObjectResultStore(Bucket(replace(access, **changes), Circuit(clock)), clock, ResultBounds())  # type: ignore[arg-type]
+    return ObjectResultStore(Bucket(replace(access, **changes), clock), clock, ResultBounds())  # type: ignore[arg-type]
 
 
 # ---- objects that go, and objects that stay -----------------------------------------------------------
@@ -157,19 +155,6 @@ def test_a_store_that_stays_silent_ends_each_call_in_time_and_the_next_ones_at_o
             store.manifest(uuid4())
         assert not store.share(uuid4(), uuid4(), "a key")
     assert time.monotonic() - begun < 1
-
-
-def test_one_caller_tries_again_after_a_while_and_an_answer_ends_the_rest(clock: FakeClock) -> None:
-    circuit = Circuit(clock)
-    circuit.open(ResultStoreDown())
-    with pytest.raises(ResultStoreDown):
-        circuit.enter()
-    clock.advance(REST_MS * TICK)
-    circuit.enter()
-    with pytest.raises(ResultStoreDown):
-        circuit.enter()
-    circuit.close()
-    circuit.enter()
 
 
 def test_the_cause_is_named_without_the_stores_own_words(place: SharedBucket, clock: FakeClock) -> None:

@@ -9,7 +9,6 @@ from api.bootstrap.settings import Settings
 from api.bootstrap.settings.querying.result_place import bucket_of_url, folder_of_url
 from service.adapters.results.local_first_results import LocalFirstResults
 from service.adapters.results.objects.bucket import Bucket
-from service.adapters.results.objects.circuit import Circuit
 from service.adapters.results.objects.object_results import ObjectResultStore
 from service.adapters.results.objects.store_access import StoreAccess
 from service.adapters.results.result_store import FolderResultStore
@@ -29,7 +28,7 @@ def build_results(
     access = store_access(settings)
     if access is not None:
         here = FolderResultStore(components.folder("results"), clock, bounds)
-        results = LocalFirstResults(here, ObjectResultStore(Bucket(access, Circuit(clock)), clock, bounds))
+        results = LocalFirstResults(here, ObjectResultStore(Bucket(access, clock), clock, bounds))
         results.start()
         return results
     if settings.results_url is not None:

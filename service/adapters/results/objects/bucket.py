@@ -11,14 +11,17 @@ from functools import cached_property
 from itertools import islice
 from typing import IO, Any
 
-from service.adapters.results.objects.circuit import Circuit
 from service.adapters.results.objects.store_access import StoreAccess
 from service.adapters.results.objects.store_failures import REFUSED, ObjectGone, failure_of, is_silent
+from service.circuit import Circuit
 from service.errors.query_errors import ResultStoreDown
+from service.ports.clock import Clock
 
 PIECE_BYTES = 256 << 10
 DELETED_AT_ONCE = 1000
 LISTED_AT_ONCE = 1000
+REST_MS = 10_000
+"""For so long after a failure, nobody waits for the store again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +47,9 @@ class Bucket:
     answer, they do so at once for a while.
     """
 
-    def __init__(self, access: StoreAccess, circuit: Circuit) -> None:
+    def __init__(self, access: StoreAccess, clock: Clock) -> None:
         self.access = access
-        self._circuit = circuit
+        self._circuit = Circuit(clock, REST_MS)
 
     @cached_property
     def _client(self) -> Any:
@@ -140,7 +143,8 @@ class Bucket:
 
     @contextmanager
     def _asking(self) -> Iterator[None]:
-        self._circuit.enter()
+        if not self._circuit.lets_through():
+            raise ResultStoreDown
         with self._reported():
             yield
 
@@ -154,6 +158,6 @@ class Bucket:
         except Exception as error:
             failure = failure_of(error)
             if isinstance(failure, ResultStoreDown) and is_silent(error):
-                self._circuit.open(failure)
+                self._circuit.note_failure()
             raise (failure or error) from error
-        self._circuit.close()
+        self._circuit.note_answer()

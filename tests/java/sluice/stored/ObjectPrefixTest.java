@@ -30,7 +30,7 @@ class ObjectPrefixTest {
     }
 
     @Test
-    void whatIsAbandonedLeavesNothing() throws IOException {
+    void whatIsAbandonedLeavesNothing() {
         PartSink sink = new PartSink(prefix, "a.part", 0);
         sink.write(1);
         sink.abandon();
