@@ -65,7 +65,7 @@ class ResultPlaceSettings(BaseModel):
         " environment",
     )
     results_timeout_s: float = Field(
-        5.0,
+        10.0,
         ge=0.5,
         le=300,
         description="how long the object store of results may take for an answer; it is asked twice",

@@ -12,6 +12,8 @@ from service.adapters.catalogs.store_region import with_region
 ATTEMPTS = 2
 CONNECT_WITHIN_S = 2.0
 _CONNECTIONS = 64
+# Ten thousand of these are one object at most. Iceberg's 32 MiB take a slow store longer to acknowledge.
+_UPLOADED_AT_ONCE = 16 << 20
 _KEYS = ("s3.access-key-id", "s3.secret-access-key", "s3.session-token")
 _YES = frozenset({"true", "1", "yes", "on"})
 
@@ -48,6 +50,7 @@ class StoreAccess:
         return file_io_properties("results", with_region(self.properties)) | {
             "http-client.apache.connection-timeout-ms": str(round(CONNECT_WITHIN_S * 1000)),
             "http-client.apache.socket-timeout-ms": str(round(self.timeout_s * 1000)),
+            "s3.multipart.part-size-bytes": str(_UPLOADED_AT_ONCE),
             "s3.retry.num-retries": str(ATTEMPTS - 1),
             "s3.retry.min-wait-ms": "200",
             "s3.retry.max-wait-ms": "1000",

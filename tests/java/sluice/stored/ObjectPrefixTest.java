@@ -8,12 +8,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.UUID;
 import org.apache.iceberg.inmemory.InMemoryFileIO;
 import org.junit.jupiter.api.Test;
 
 class ObjectPrefixTest {
 
-    private static final String ADDRESS = "s3://bucket/results/id";
+    /** All instances of the file system share their files. */
+    private static final String ADDRESS = "s3://bucket/results/" + UUID.randomUUID();
 
     private final InMemoryFileIO files = new InMemoryFileIO();
     private final ObjectPrefix prefix = new ObjectPrefix(files, ADDRESS);
@@ -31,20 +33,20 @@ class ObjectPrefixTest {
 
     @Test
     void whatIsAbandonedLeavesNothing() {
-        PartSink sink = new PartSink(prefix, "a.part", 0);
+        PartSink sink = new PartSink(prefix, "left.part", 0);
         sink.write(1);
         sink.abandon();
-        assertFalse(files.fileExists(ADDRESS + "/a.part"));
+        assertFalse(files.fileExists(ADDRESS + "/left.part"));
     }
 
     @Test
     void partsAreDeletedByName() throws IOException {
-        for (String name : List.of("a.part", "b.part")) {
+        for (String name : List.of("c.part", "d.part")) {
             prefix.create(name).complete();
         }
-        prefix.delete(List.of("a.part"));
-        assertFalse(files.fileExists(ADDRESS + "/a.part"));
-        assertTrue(files.fileExists(ADDRESS + "/b.part"));
+        prefix.delete(List.of("c.part"));
+        assertFalse(files.fileExists(ADDRESS + "/c.part"));
+        assertTrue(files.fileExists(ADDRESS + "/d.part"));
     }
 
     @Test

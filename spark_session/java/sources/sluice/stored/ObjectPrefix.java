@@ -43,7 +43,8 @@ record ObjectPrefix(FileIO files, String address) implements Place {
 
     @Override
     public PartFile create(String name) throws IOException {
-        OutputStream stream = answer(() -> files.newOutputFile(path(name)).create());
+        // Names are new: to ask whether one is taken would cost a request.
+        OutputStream stream = answer(() -> files.newOutputFile(path(name)).createOrOverwrite());
         return new Upload(stream, name);
     }
 
