@@ -5,7 +5,7 @@ import { ProblemNote } from "../page/problem_note";
 import type { RoomProps } from "../page/rooms";
 import { hashOf } from "../page/route";
 import type { Place } from "./completion";
-import { markErrors, openEditor, replaceText } from "./editor";
+import { insertText, markErrors, openEditor, replaceText } from "./editor";
 import { type Asked, History } from "./history";
 import { Listing } from "./listing";
 import { parametersIn, valueOf } from "./parameters";
@@ -14,6 +14,7 @@ import { PlaceFields } from "./place_fields";
 import { Progress } from "./progress";
 import { Result } from "./result";
 import { type Run, Running } from "./running";
+import { TableList } from "./table_list";
 
 const IS_MAC = /Mac|iPhone|iPad/.test(navigator.platform);
 
@@ -40,7 +41,9 @@ export function Ask({ login, route }: RoomProps): JSX.Element {
     }
   }, []);
   const start = useCallback((takesAll = false) => {
-    const { sql: text, place: chosen, typed: values } = now.current;
+    const { place: chosen, typed: values } = now.current;
+    // The editor may have a text that this page is not drawn with yet.
+    const text = editor.current?.state.doc.toString() ?? now.current.sql;
     if (text.trim() === "") {
       return;
     }
@@ -95,11 +98,23 @@ export function Ask({ login, route }: RoomProps): JSX.Element {
     setPlace({ catalog: asked.catalog, schema: asked.schema });
     scrollTo({ top: 0 });
   };
+  const show = (text: string): void => {
+    if (editor.current !== null) {
+      replaceText(editor.current, text);
+      start();
+    }
+  };
+  const insert = (name: string): void => {
+    if (editor.current !== null) {
+      insertText(editor.current, name);
+    }
+  };
   const names = parametersIn(sql);
   return (
     <div class="ask">
       <h1 class="hidden">Ask</h1>
-      <section class="question" aria-label="Query">
+      <div class="desk">
+        <section class="question" aria-label="Query">
         <div class="editor" ref={box} />
         {names.length > 0 && <Parameters names={names} typed={typed} onChange={setTyped} />}
         <div class="controls">
@@ -118,6 +133,8 @@ export function Ask({ login, route }: RoomProps): JSX.Element {
       </section>
       {run !== null && <Outcome run={run} isRunning={isRunning} running={running.current} onTakeAll={() => start(true)} />}
       <Past all={past} onPick={pick} />
+      </div>
+      <aside><TableList listing={listing} place={place} onShow={show} onInsert={insert} /></aside>
     </div>
   );
 }

@@ -114,8 +114,12 @@ function columns(table: ListedTable, boost: number): Completion[] {
 }
 
 function named(name: string, type: string, detail: string, boost: number): Completion {
-  const quoted = PLAIN.test(name) ? name : `\`${name.replaceAll("`", "``")}\``;
-  return { label: name, apply: quoted, type, detail, boost };
+  return { label: name, apply: quoted(name), type, detail, boost };
+}
+
+/** Returns the name as SQL has it. */
+export function quoted(name: string): string {
+  return PLAIN.test(name) ? name : `\`${name.replaceAll("`", "``")}\``;
 }
 
 function unquoted(name: string): string {

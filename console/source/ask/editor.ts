@@ -93,11 +93,14 @@ export function openEditor(parent: HTMLElement, text: string, parts: EditorParts
         ...closeBracketsKeymap, ...completionKeymap, ...historyKeymap, ...defaultKeymap,
       ]),
       history(), lineNumbers(), drawSelection(), highlightSpecialChars(), bracketMatching(), closeBrackets(),
-      sql({ dialect: SPARK }),
-      autocompletion({ override: [completionOf(parts.listing, parts.place), keywordCompletionSource(SPARK, true)] }),
+      sql({ dialect: SPARK }), EditorView.lineWrapping,
+      autocompletion({
+        icons: false,
+        override: [completionOf(parts.listing, parts.place), keywordCompletionSource(SPARK, true)],
+      }),
       syntaxHighlighting(COLOURS), LOOKS,
       placeholder("SELECT …"),
-      EditorView.contentAttributes.of({ "aria-label": "SQL", spellcheck: "false", autocapitalize: "off" }),
+      EditorView.contentAttributes.of({ "aria-label": "SQL", tabindex: "0", spellcheck: "false", autocapitalize: "off" }),
       EditorView.updateListener.of((update) => {
         if (update.docChanged) {
           parts.onChange(update.state.doc.toString());
@@ -110,6 +113,12 @@ export function openEditor(parent: HTMLElement, text: string, parts: EditorParts
 
 export function replaceText(editor: EditorView, text: string): void {
   editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: text } });
+}
+
+/** Writes a text in the place of what is selected. */
+export function insertText(editor: EditorView, text: string): void {
+  editor.dispatch(editor.state.replaceSelection(text));
+  editor.focus();
 }
 
 /** Marks the places of errors in the text, and moves to the first. Without errors, removes all marks. */

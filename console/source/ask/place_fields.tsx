@@ -19,7 +19,13 @@ export function PlaceFields({ listing, place, onChange }: Props): JSX.Element {
   useEffect(() => {
     setSchemas([]);
     if (place.catalog !== "") {
-      listing.schemas(place.catalog).then(setSchemas, () => undefined);
+      listing.schemas(place.catalog).then((found) => {
+        setSchemas(found);
+        const [only] = found;
+        if (place.schema === "" && found.length === 1 && only !== undefined) {
+          onChange({ ...place, schema: only });
+        }
+      }, () => undefined);
     }
   }, [listing, place.catalog]);
   return (

@@ -104,8 +104,9 @@ export class Running {
         return;
       }
     }
-    const chunk = answer.result;
-    this.change({ answer, rows: chunk?.rows ?? [], next: chunk?.nextChunkLink ?? null });
+    const { result, status } = answer;
+    const problem = status.error === null ? null : { title: "", status: 0, ...status.error };
+    this.change({ answer, problem, rows: result?.rows ?? [], next: result?.nextChunkLink ?? null });
   }
 
   private change(part: Partial<Run>): void {

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { History } from "../ask/history";
 import { Progress } from "../ask/progress";
 import { type Explanation, type Problem, isFinal } from "../gateway/answers";
 import { get, problemIn } from "../gateway/requests";
@@ -16,15 +17,20 @@ import { Times } from "./times";
 const LOOK_EVERY_MS = 1_000;
 
 /** What a query read of the total, by which filters, in which plan; live until it ends. */
-export function Explain({ route }: RoomProps): JSX.Element {
+export function Explain({ login, route }: RoomProps): JSX.Element {
   return (
     <div class="explain">
-      {route.id === "" ? <><h1>Explain</h1><Recent /></> : <One key={route.id} id={route.id} />}
+      {route.id === "" ? <><h1>Explain</h1><Recent /></> : <One key={route.id} id={route.id} principal={login.principal} />}
     </div>
   );
 }
 
-function One({ id }: { id: string }): JSX.Element {
+interface OneProps {
+  id: string;
+  principal: string;
+}
+
+function One({ id, principal }: OneProps): JSX.Element {
   const [explanation, setExplanation] = useState<Explanation | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   useEffect(() => {
@@ -53,10 +59,13 @@ function One({ id }: { id: string }): JSX.Element {
   if (explanation === null) {
     return problem === null ? <p class="waiting" role="status">Loading …</p> : <ProblemNote problem={problem}><a href="#/explain">Your newest queries</a></ProblemNote>;
   }
-  return <Page explanation={explanation} id={id} />;
+  return <Page explanation={explanation} id={id} principal={principal} />;
 }
 
-function Page({ explanation, id }: { explanation: Explanation; id: string }): JSX.Element {
+function Page({ explanation, id, principal }: OneProps & { explanation: Explanation }): JSX.Element {
+  // The gateway does not say in which schema a query ran; this browser may have asked it.
+  const asked = new History(principal).all().find((each) => each.queryId === id);
+  const again = { sql: explanation.sql, catalog: asked?.catalog ?? "", schema: asked?.schema ?? "" };
   const isOver = isFinal(explanation.state);
   return (
     <>
@@ -64,7 +73,7 @@ function Page({ explanation, id }: { explanation: Explanation; id: string }): JS
         <h1>Explain</h1>
         <span class={`state ${explanation.state}`}>{explanation.state.toLowerCase()}</span>
         <code>{id}</code>
-        <a class="button" href={hashOf("ask", "", { sql: explanation.sql })}>Ask it again</a>
+        <a class="button" href={hashOf("ask", "", again)}>Ask it again</a>
       </header>
       <Notes explanation={explanation} />
       {!isOver && <Section title="Progress"><Progress status={{ ...RUNNING, state: explanation.state, progress: explanation.progress, elapsedMs: total(explanation) }} /></Section>}
@@ -82,7 +91,7 @@ function Page({ explanation, id }: { explanation: Explanation; id: string }): JS
   );
 }
 
-const RUNNING = { queue: null, queuedMs: 0 };
+const RUNNING = { queue: null, queuedMs: 0, error: null };
 
 function Notes({ explanation }: { explanation: Explanation }): JSX.Element {
   const { reused, error, traceId } = explanation;

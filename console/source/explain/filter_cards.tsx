@@ -54,7 +54,7 @@ function Ranges({ filter }: { filter: Filter }): JSX.Element {
 
 function keysOf(filter: Filter): string {
   const form = filter.form === "NONE" ? "" : ` as ${wordsOf(filter.form)}`;
-  return `${counted(filter.values, "key")}${form}, ${wordsOf(filter.source)} in ${duration(filter.collectMs)}, ${size(filter.bytes)}`;
+  return `${counted(filter.values, "key")}${form} · ${wordsOf(filter.source)} · ${duration(filter.collectMs)} · ${size(filter.bytes)}`;
 }
 
 /** Returns what was left out of the table's scan. Filters of one scan cannot be told apart. */

@@ -45,6 +45,7 @@ export interface Progress {
 
 export interface Status {
   state: State;
+  error: { code: string; detail: string; errors: ProblemError[] } | null;
   queue: { position: number; group: string } | null;
   queuedMs: number;
   elapsedMs: number;
@@ -118,9 +119,12 @@ export interface ListedTable {
   columns: ListedColumn[] | null;
 }
 
+/** A whole number that JavaScript cannot hold comes as text. */
+export type Whole = number | string;
+
 export interface Scan {
   table: string;
-  snapshotId: number | null;
+  snapshotId: Whole | null;
   partitions: Selection;
   manifests: Selection;
   dataFiles: Selection;

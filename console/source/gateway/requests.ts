@@ -1,6 +1,7 @@
 /** Asks the gateway that served this page, and no other. */
 
 import type { Problem } from "./answers";
+import { exactJson } from "./exact_json";
 
 const UNREACHABLE: Problem = {
   title: "Not reachable",
@@ -16,6 +17,8 @@ export class Refused extends Error {
     super(problem.detail);
   }
 }
+
+const SESSION = "/console/session";
 
 type Listener = () => void;
 let onLoggedOut: Listener = () => undefined;
@@ -38,18 +41,23 @@ export function remove<T>(path: string): Promise<T> {
   return ask<T>(path, { method: "DELETE" });
 }
 
-/** Exchanges an API key for a session, which the browser keeps where no script can read it. */
-export function logIn<T>(key: string): Promise<T> {
-  return ask<T>("/console/session", { method: "POST", headers: { Authorization: `Bearer ${key}` } }, true);
+/** Says who is logged in. That nobody is, is an answer like others here. */
+export function whoIsHere<T>(): Promise<T> {
+  return ask<T>(SESSION, { method: "GET" }, true);
 }
 
-async function ask<T>(path: string, init: RequestInit, isLogin = false): Promise<T> {
+/** Exchanges an API key for a session, which the browser keeps where no script can read it. */
+export function logIn<T>(key: string): Promise<T> {
+  return ask<T>(SESSION, { method: "POST", headers: { Authorization: `Bearer ${key}` } }, true);
+}
+
+async function ask<T>(path: string, init: RequestInit, isAboutLogin = false): Promise<T> {
   const answer = await sent(path, init);
   if (answer.ok) {
-    return (answer.status === 204 ? undefined : await answer.json()) as T;
+    return (answer.status === 204 ? undefined : exactJson(await answer.text())) as T;
   }
   const problem = await problemOf(answer);
-  if (answer.status === 401 && !isLogin) {
+  if (answer.status === 401 && !isAboutLogin) {
     onLoggedOut();
   }
   throw new Refused(problem);

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { History } from "../ask/history";
 import type { Login, Problem } from "../gateway/answers";
-import { get, problemIn, remove, whenLoggedOut } from "../gateway/requests";
+import { problemIn, remove, whenLoggedOut, whoIsHere } from "../gateway/requests";
 import { LoginForm } from "./login_form";
 import { Mark } from "./mark";
 import { ROOMS } from "./rooms";
@@ -13,20 +13,23 @@ export function Console(): JSX.Element {
   const [login, setLogin] = useState<Login | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const look = useCallback(() => {
-    get<Login>("/console/session").then(
+    whoIsHere<Login>().then(
       (found) => {
         setLogin(found);
         setProblem(null);
       },
-      (error: unknown) => setProblem(problemIn(error)),
+      (error: unknown) => {
+        setLogin(null);
+        setProblem(problemIn(error));
+      },
     );
   }, []);
   useEffect(() => {
-    whenLoggedOut(() => setLogin(null));
+    whenLoggedOut(look);
     look();
   }, [look]);
   if (login !== null) {
-    return <Rooms login={login} onLogout={() => setLogin(null)} />;
+    return <Rooms login={login} onLogout={look} />;
   }
   if (problem === null) {
     return <p class="waiting" role="status">Looking for the gateway …</p>;
