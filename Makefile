@@ -103,7 +103,7 @@ alerts-test: $(DEV) ## alerts, dashboard and /metrics, as promtool reads them (D
 
 console: $(NPM) $(DEV) ## build the console: from console/ to api/http/console/static (needs Node 20 or newer)
 	@$(BIN)/python -m docs.tooling.console_words
-	@cd console && npm run --silent check && npm run --silent build
+	@cd console && npm run --silent check && npm test --silent && npm run --silent build
 
 console-test: $(NPM) $(CONSOLE) ## walk through the console in a real Chromium (Debian's package chromium has it)
 	@command -v chromium > /dev/null || { echo "sluice: there is no Chromium: apt-get install -y --no-install-recommends chromium" >&2; exit 1; }

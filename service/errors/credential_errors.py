@@ -93,7 +93,7 @@ class CertificateInvalid(CredentialRefused):
 
 
 class LoginNeedsKey(CallerError):
-    """Only an API key can log in. Make one with `sluice keys create`, or POST /keys."""
+    """Only an API key can log in to the console. Ask an administrator for one."""
 
     code = "LOGIN_NEEDS_KEY"
 

@@ -123,6 +123,6 @@ def logged_in(opened: Callable[..., Watched], make_key: MakeKey) -> LoggedIn:
 
 
 def picture(page: Any, name: str) -> None:
-    """Keeps a picture of the page, if somebody wants one."""
+    """Keeps a picture of the page, if there is a folder for it."""
     if PICTURES is not None:
         page.screenshot(path=f"{PICTURES}/{name}.png")

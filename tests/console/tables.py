@@ -13,6 +13,7 @@ DAYS = 120
 SALES_A_DAY = 50
 HOSTILE = "<img src=x onerror=hacked=1>"
 HOSTILE_TABLE = "<b onclick=hacked=1>'\"b"
+HOSTILE_SCHEMA = "odd"
 _SALES = Schema(
     NestedField(1, "sale_id", LongType()),
     NestedField(2, "day_key", IntegerType()),
@@ -29,13 +30,14 @@ _NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "S
 
 
 def make_tables(catalog: Catalog) -> None:
-    """Makes `lake.shop` with its tables."""
+    """Makes `lake.shop` with its tables, and the hostile one beside it."""
     catalog.create_namespace_if_not_exists("shop")
     catalog.create_table("shop.sales", _SALES, partition_spec=_BY_DAY).append(_sales())
     catalog.create_table("shop.calendar", _CALENDAR).append(_calendar())
     hostile = Schema(NestedField(1, HOSTILE, StringType()))
     rows = pa.table({HOSTILE: pa.array([HOSTILE, "</td><script>hacked=1</script>", None, "", "NULL"])})
-    catalog.create_table(("shop", HOSTILE_TABLE), hostile).append(rows)
+    catalog.create_namespace_if_not_exists(HOSTILE_SCHEMA)
+    catalog.create_table((HOSTILE_SCHEMA, HOSTILE_TABLE), hostile).append(rows)
 
 
 def _sales() -> pa.Table:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.console.browsers import AXE, PHONE, Watched, violations
 from tests.console.conftest import ADMIN, LoggedIn, MakeKey, picture
-from tests.console.tables import DAYS, HOSTILE, HOSTILE_TABLE, SALES_A_DAY
+from tests.console.tables import DAYS, HOSTILE, HOSTILE_SCHEMA, HOSTILE_TABLE, SALES_A_DAY
 from tests.integration.running import ENDLESS, RunningGateway
 from tests.polling import until
 
@@ -120,7 +120,10 @@ def test_a_question_is_completed_asked_and_answered(logged_in: LoggedIn) -> None
     facts = page.locator(".facts").inner_text()
     assert "2 rows" in facts
     assert re.search(rf"read \d+ of {DAYS + 1} files", facts)
-    picture(page, "ask")
+    tables = page.get_by_role("complementary")
+    tables.get_by_text("sales", exact=True).click()
+    assert tables.get_by_role("button", name="amount").is_visible()
+    picture(page, "console-ask")
 
 
 def test_a_null_is_not_empty_and_loaded_rows_are_sorted_in_place(logged_in: LoggedIn) -> None:
@@ -136,6 +139,14 @@ def test_a_null_is_not_empty_and_loaded_rows_are_sorted_in_place(logged_in: Logg
     assert amounts == sorted(amounts)
     amount.get_by_role("button").click()
     assert [float(line[1]) for line in cells(grid)] == sorted(amounts, reverse=True)
+
+
+def test_long_numbers_keep_all_their_digits(logged_in: LoggedIn) -> None:
+    page = logged_in("/console")
+    long, wide = "9223372036854775807", "12345678901234567890123456.789"
+    values = f"{long}, -{long}, CAST('{wide}' AS DECIMAL(38, 3)), '{{\"a\": {long}}}'"
+    grid = rows_of(page, f"SELECT {values}, array({long})")
+    assert cells(grid) == [[long, f"-{long}", wide, f'{{"a": {long}}}', f"[{long}]"]]
 
 
 def test_of_many_rows_only_those_that_are_seen_are_in_the_page(logged_in: LoggedIn) -> None:
@@ -209,7 +220,7 @@ def test_an_explanation_shows_what_was_read_and_why(logged_in: LoggedIn) -> None
     assert "Left out" in applied
     assert page.locator(".plan .node").count() > 3
     assert page.get_by_text("together").first.is_visible()
-    picture(page, "explain")
+    picture(page, "console-explain")
     page.get_by_role("link", name="Explain", exact=True).click()
     page.get_by_role("heading", name="Your newest queries").wait_for()
 
@@ -229,14 +240,26 @@ def test_an_explanation_is_live_until_the_query_ends(logged_in: LoggedIn) -> Non
 
 def test_hostile_names_values_and_errors_stay_text(logged_in: LoggedIn) -> None:
     page = logged_in("/console")
-    quoted = HOSTILE_TABLE.replace("`", "``")
+    quoted = f"{HOSTILE_SCHEMA}`.`{HOSTILE_TABLE}"
     grid = rows_of(page, f"SELECT `{HOSTILE}`, '{HOSTILE}' AS `<script>hacked=1</script>` FROM `{quoted}`")
-    assert [line[0] for line in cells(grid)][0] == HOSTILE
+    assert cells(grid)[0][0] == HOSTILE
     assert HOSTILE in grid.get_by_role("columnheader").first.inner_text()
     page.get_by_label("Result").get_by_role("link", name="Explain").click()
     page.get_by_role("heading", name="What was read").wait_for()
     assert HOSTILE_TABLE in page.locator(".scan h3").first.inner_text()
     page.go_back()
+    page.get_by_label("Catalog").select_option("lake")
+    page.get_by_label("Schema").select_option(HOSTILE_SCHEMA)
+    page.get_by_role("complementary").get_by_text(HOSTILE_TABLE).click()
+    page.get_by_role("button", name="Show some rows").click()
+    page.get_by_role("gridcell", name="NULL", exact=True).first.wait_for()
+    assert [line[0] for line in cells(grid)] == [
+        HOSTILE,
+        "</td><script>hacked=1</script>",
+        "NULL",
+        "",
+        "NULL",
+    ]
     run(page, f"SELECT * FROM `{HOSTILE}`")
     assert HOSTILE in page.get_by_role("alert").inner_text()
     page.goto(f"/console#/explain/{HOSTILE}")

@@ -43,7 +43,16 @@ def differences(url: str) -> list[object]:
     with connected(url) as connection:
         options = {"compare_type": True, "compare_server_default": True}
         context = MigrationContext.configure(connection, opts=options)
-        tables = (IngestRow, ReplicaRow, ApiKeyRow, KeySessionRow, AuditRow, PolicyRow, SessionRow, SqlWriteRow)
+        tables = (
+            IngestRow,
+            ReplicaRow,
+            ApiKeyRow,
+            KeySessionRow,
+            AuditRow,
+            PolicyRow,
+            SessionRow,
+            SqlWriteRow,
+        )
         assert all(table.metadata is StreamRow.metadata for table in tables)
         return list(compare_metadata(context, StreamRow.metadata))
 

@@ -1,6 +1,7 @@
 /** Values of cells as text, and their order. */
 
 import type { Cell, Column, Row } from "../gateway/answers";
+import { exactText } from "../gateway/exact_json";
 
 const NUMERIC = /^(TINYINT|SMALLINT|INT|BIGINT|FLOAT|DOUBLE|DECIMAL)/i;
 const EXACT = /^(BIGINT|DECIMAL)/i;
@@ -11,7 +12,7 @@ export function isNumeric(column: Column): boolean {
 
 /** Returns the text of a value that is not NULL. */
 export function textOf(cell: Cell): string {
-  return typeof cell === "string" ? cell : typeof cell === "object" ? JSON.stringify(cell) : String(cell);
+  return typeof cell === "string" ? cell : typeof cell === "object" ? exactText(cell) : String(cell);
 }
 
 export interface Order {
@@ -41,7 +42,7 @@ function comparing(column: Column): (a: Cell, b: Cell) => number {
   }
   return (a, b) => {
     const difference = numberOf(a) - numberOf(b);
-    // Numbers of more digits than a double has come as text, and differ in it.
+    // Numbers of more digits than a double has differ in their texts.
     return difference !== 0 || !EXACT.test(column.type) ? difference : byDigits(textOf(a), textOf(b));
   };
 }

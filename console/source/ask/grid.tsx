@@ -190,7 +190,7 @@ function reveal(frame: HTMLElement, row: number, widths: readonly number[], colu
 
 function widthOf(column: Column, index: number, rows: readonly Row[]): number {
   const cells = rows.slice(0, SAMPLED_ROWS).map((row) => (row[index] === null ? 4 : textOf(row[index]).length));
-  const head = Math.max(column.name.length * 1.1, column.type.length) + 3;
+  const head = Math.max(column.name.length * 1.1, column.type.length + (column.nullable ? 0 : 9)) + 3;
   const characters = Math.max(head, ...cells);
   return Math.round(Math.max(LEAST_PX, Math.min(MOST_PX, characters * CHARACTER_PX + 24)));
 }

@@ -105,7 +105,7 @@ export class Running {
       }
     }
     const { result, status } = answer;
-    const problem = status.error === null ? null : { title: "", status: 0, ...status.error };
+    const problem = status.state !== "FAILED" || status.error === null ? null : { title: "", status: 0, ...status.error };
     this.change({ answer, problem, rows: result?.rows ?? [], next: result?.nextChunkLink ?? null });
   }
 

@@ -4,6 +4,7 @@ import { count, counted, duration, size } from "../words/numbers";
 import REASONS from "./reasons.json";
 
 const MOST_RANGES = 5;
+const FORMS: Readonly<Record<string, string>> = { IN: " as a list", RANGES: " as ranges", EMPTY: ": nothing matches" };
 const SENTENCES: Readonly<Record<string, string>> = REASONS;
 
 interface Props {
@@ -53,7 +54,7 @@ function Ranges({ filter }: { filter: Filter }): JSX.Element {
 }
 
 function keysOf(filter: Filter): string {
-  const form = filter.form === "NONE" ? "" : ` as ${wordsOf(filter.form)}`;
+  const form = FORMS[filter.form] ?? "";
   return `${counted(filter.values, "key")}${form} · ${wordsOf(filter.source)} · ${duration(filter.collectMs)} · ${size(filter.bytes)}`;
 }
 

@@ -119,8 +119,7 @@ export interface ListedTable {
   columns: ListedColumn[] | null;
 }
 
-/** A whole number that JavaScript cannot hold comes as text. */
-export type Whole = number | string;
+export type Whole = number | bigint;
 
 export interface Scan {
   table: string;

@@ -15,7 +15,7 @@ class KeySessionStore(Protocol):
     def add(self, session: KeySession, at_most: int) -> None:
         """Stores a new session, and deletes expired ones.
 
-        Of the sessions of its key, the `at_most` newest stay.
+        The `at_most` newest sessions of its key stay.
         """
         ...
 

@@ -125,12 +125,22 @@ def test_what_is_shipped_was_built_from_the_sources_here() -> None:
     assert found.hexdigest() == stamped, "run `make console`, and commit what it builds"
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="there is no Node, which builds the console")
-@pytest.mark.skipif(not (SOURCES / "node_modules").exists(), reason="`make console` has not run here")
+NEEDS_NODE = pytest.mark.skipif(
+    shutil.which("node") is None or not (SOURCES / "node_modules").exists(),
+    reason="there is no Node, or `make console` has not run here",
+)
+
+
+@NEEDS_NODE
 def test_a_build_makes_the_very_files_that_are_shipped(tmp_path: Path) -> None:
     subprocess.run(["node", str(SOURCES / "build.mjs"), str(tmp_path)], check=True, cwd=SOURCES, timeout=120)
     made = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert made == {path.name: path.read_bytes() for path in BUILT.iterdir()}
+
+
+@NEEDS_NODE
+def test_the_rules_of_the_page_hold() -> None:
+    subprocess.run(["node", "--test"], check=True, cwd=SOURCES, timeout=120)
 
 
 def test_the_files_are_small_enough_for_slow_lines() -> None:
