@@ -4,6 +4,7 @@ from __future__ import annotations
 
 TOGETHER = {
     "chart": "chart",
+    "console": "console",
     "contract": "sessions",
     "equivalence": "sessions",
     "integration": "gateways",

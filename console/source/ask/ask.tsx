@@ -36,7 +36,8 @@ export function Ask({ login, route }: RoomProps): JSX.Element {
 
   const changed = useCallback((next: Run) => {
     setRun(next);
-    if (editor.current !== null) {
+    // While it runs, the user may write already.
+    if (editor.current !== null && (next.answer === null || next.problem !== null)) {
       markErrors(editor.current, next.problem?.errors ?? []);
     }
   }, []);

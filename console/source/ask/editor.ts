@@ -1,6 +1,13 @@
 /** The editor of SQL: CodeMirror in a shadow root, where its styles need no permission of the page's policy. */
 
-import { acceptCompletion, autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
+import {
+  acceptCompletion,
+  autocompletion,
+  closeBrackets,
+  closeBracketsKeymap,
+  closeCompletion,
+  completionKeymap,
+} from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { SQLDialect, keywordCompletionSource, sql } from "@codemirror/lang-sql";
 import { HighlightStyle, bracketMatching, syntaxHighlighting } from "@codemirror/language";
@@ -123,6 +130,7 @@ export function insertText(editor: EditorView, text: string): void {
 
 /** Marks the places of errors in the text, and moves to the first. Without errors, removes all marks. */
 export function markErrors(editor: EditorView, errors: readonly ProblemError[]): void {
+  closeCompletion(editor);
   const found = errors.flatMap((error) => diagnosticsOf(editor.state.doc, error));
   editor.dispatch(setDiagnostics(editor.state, found));
   const [first] = found;
