@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from anyio import to_thread
 from fastapi import APIRouter, Header, Request, Response
 from fastapi.responses import RedirectResponse
 
@@ -40,13 +41,15 @@ async def lead_to_console(request: Request) -> Response:
 @router.get("/console/")
 async def show_console(accept_encoding: Accepted = None, if_none_match: Accepted = None) -> Response:
     """The page. It names the other files by their hashes."""
-    return _answer(built_files()[PAGE], _LATEST, accept_encoding, if_none_match)
+    # In a thread: the first call compresses them.
+    files = await to_thread.run_sync(built_files)
+    return _answer(files[PAGE], _LATEST, accept_encoding, if_none_match)
 
 
 @router.get("/console/static/{name}")
 async def get_file(name: str, accept_encoding: Accepted = None, if_none_match: Accepted = None) -> Response:
     """A script, a style sheet or a picture of the console."""
-    found = built_files().get(name)
+    found = (await to_thread.run_sync(built_files)).get(name)
     if found is None or name == PAGE:
         raise RouteNotFound
     return _answer(found, _FOR_EVER, accept_encoding, if_none_match)
