@@ -27,7 +27,7 @@ serve: $(RUNTIME) ## the demo lakehouse with all 24 tables, served on 127.0.0.1:
 	@exec $(BIN)/sluice serve
 
 test: $(DEV) ## every test, on the real Spark, PostgreSQL and Valkey
-	@$(BIN)/pytest -n 3
+	@$(BIN)/pytest -n 4
 
 check: $(DEV) ## format, lint, types, import directions, doctests, prose
 	@$(BIN)/ruff format --check .
