@@ -25,25 +25,32 @@ export function sorted(rows: readonly Row[], column: Column | undefined, order: 
   if (order === null || column === undefined) {
     return rows;
   }
-  const compare = comparing(column);
+  const valued = rows.filter((row) => row[order.column] !== null);
+  const compare = isNumeric(column) ? byNumber(valued, column, order) : byText(valued, order);
   const sign = order.isDescending ? -1 : 1;
-  return rows.toSorted((left, right) => {
-    const [a, b] = [left[order.column], right[order.column]];
-    if (a === null || b === null) {
-      return Number(a === null) - Number(b === null);
-    }
-    return sign * compare(a, b);
-  });
+  const places = valued.map((_, place) => place).sort((a, b) => sign * compare(a, b));
+  const nulls = rows.filter((row) => row[order.column] === null);
+  return [...places.map((place) => valued[place] as Row), ...nulls];
 }
 
-function comparing(column: Column): (a: Cell, b: Cell) => number {
-  if (!isNumeric(column)) {
-    return (a, b) => (textOf(a) < textOf(b) ? -1 : textOf(a) > textOf(b) ? 1 : 0);
-  }
+type Compare = (a: number, b: number) => number;
+
+function byText(rows: readonly Row[], order: Order): Compare {
+  const keys = rows.map((row) => textOf(row[order.column]));
   return (a, b) => {
-    const difference = numberOf(a) - numberOf(b);
+    const [left = "", right = ""] = [keys[a], keys[b]];
+    return left < right ? -1 : Number(left > right);
+  };
+}
+
+function byNumber(rows: readonly Row[], column: Column, order: Order): Compare {
+  const keys = Float64Array.from(rows, (row) => numberOf(row[order.column]));
+  const isExact = EXACT.test(column.type);
+  const textAt = (place: number): string => textOf(rows[place]?.[order.column]);
+  return (a, b) => {
+    const difference = (keys[a] ?? 0) - (keys[b] ?? 0);
     // Numbers of more digits than a double has differ in their texts.
-    return difference !== 0 || !EXACT.test(column.type) ? difference : byDigits(textOf(a), textOf(b));
+    return difference !== 0 || !isExact ? difference : byDigits(textAt(a), textAt(b));
   };
 }
 

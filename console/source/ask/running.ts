@@ -4,7 +4,8 @@ import { type Chunk, type Problem, type QueryAnswer, type Row, isFinal } from ".
 import { get, post, problemIn, remove } from "../gateway/requests";
 
 const LOOK_EVERY = "1s";
-export const MOST_LOADED = 1_000_000;
+// More would be higher than some browsers can scroll.
+export const MOST_LOADED = 500_000;
 
 export interface Question {
   sql: string;
