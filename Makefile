@@ -11,6 +11,8 @@ DEV := .venv/.dev
 LOAD := .venv/load/.installed
 MUTATE := .venv/mutate/.installed
 DOCS := .venv/docs/.installed
+CONSOLE := .venv/console/.installed
+NPM := console/node_modules/.package-lock.json
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 NO_REGISTRY := { echo "sluice: the packages could not be installed; is the Python package registry reachable?" >&2; exit 1; }
 
@@ -25,7 +27,7 @@ serve: $(RUNTIME) ## the demo lakehouse with all 24 tables, served on 127.0.0.1:
 	@exec $(BIN)/sluice serve
 
 test: $(DEV) ## every test, on the real Spark, PostgreSQL and Valkey
-	@$(BIN)/pytest -n 3
+	@$(BIN)/pytest -n 4
 
 check: $(DEV) ## format, lint, types, import directions, doctests, prose
 	@$(BIN)/ruff format --check .
@@ -99,6 +101,14 @@ alerts-test: $(DEV) ## alerts, dashboard and /metrics, as promtool reads them (D
 	@command -v promtool > /dev/null || { echo "sluice: there is no promtool: apt-get install -y --no-install-recommends prometheus" >&2; exit 1; }
 	@SLUICE_TEST_PROMTOOL=1 $(BIN)/pytest tests/deploy/test_promtool.py -q
 
+console: $(NPM) $(DEV) ## build the console: from console/ to api/http/console/static (needs Node 20 or newer)
+	@$(BIN)/python -m docs.tooling.console_words
+	@cd console && npm run --silent check && npm test --silent && npm run --silent build
+
+console-test: $(NPM) $(CONSOLE) ## walk through the console in a real Chromium (Debian's package chromium has it)
+	@command -v chromium > /dev/null || { echo "sluice: there is no Chromium: apt-get install -y --no-install-recommends chromium" >&2; exit 1; }
+	@PYTHONPATH=.venv/console $(BIN)/pytest tests/console -n 0 -q
+
 wheel: $(DEV) ## write the wheel, with the compiled Java classes, to dist/
 	@$(BIN)/python -m api.cli.commands.ship
 	@$(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist .
@@ -138,6 +148,16 @@ $(DOCS): requirements-docs.lock
 	@.venv/docs/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-docs.lock || $(NO_REGISTRY)
 	@touch $@
 
+$(CONSOLE): $(DEV) requirements-console.lock
+	@echo "installing the driver of a browser into .venv/console …"
+	@$(PIP) --target .venv/console --upgrade --require-hashes --no-deps -r requirements-console.lock || $(NO_REGISTRY)
+	@touch $@
+
+$(NPM): console/package-lock.json
+	@echo "installing what builds the console into console/node_modules …"
+	@cd console && npm ci --no-audit --no-fund --silent || $(NO_REGISTRY)
+	@touch $@
+
 lock: $(DEV) ## pin anew what pyproject.toml names, with hashes and without an index
 	@$(PIP) uv
 	@$(BIN)/uv pip compile $(LOCK) --extra setup -o requirements.lock pyproject.toml
@@ -145,6 +165,7 @@ lock: $(DEV) ## pin anew what pyproject.toml names, with hashes and without an i
 	@$(BIN)/uv pip compile $(LOCK) --no-deps --group chart -o requirements-chart.lock
 	@$(BIN)/uv pip compile $(LOCK) --no-deps --group compliance -o requirements-compliance.lock
 	@$(BIN)/uv pip compile $(LOCK) -c requirements-dev.lock --group load -o requirements-load.lock
+	@$(BIN)/uv pip compile $(LOCK) -c requirements-dev.lock --group console -o requirements-console.lock
 	@$(BIN)/uv pip compile $(LOCK) --group mutate -o requirements-mutate.lock
 	@$(BIN)/uv pip compile $(LOCK) --group docs -o requirements-docs.lock
 	@$(BIN)/uv pip compile $(LOCK) -o deploy/image/sbom.lock deploy/image/sbom.in
@@ -153,4 +174,4 @@ LOCK := --quiet --upgrade --generate-hashes --universal --python-version 3.11 --
 clean: ## remove .venv and all data of the demo
 	@rm -rf .venv .sluice
 
-.PHONY: help demo serve test check soak drill failover rolling upgrade cluster load mutate faults bench docs chart image image-test compose-test alerts-test wheel setup lock clean
+.PHONY: help demo serve test check soak drill failover rolling upgrade cluster load mutate faults bench docs chart image image-test compose-test alerts-test console console-test wheel setup lock clean

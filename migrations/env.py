@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
+from service.adapters.api_keys.key_session_tables import KeySessionRow
 from service.adapters.api_keys.key_tables import ApiKeyRow
 from service.adapters.policies.policy_tables import PolicyRow
 from service.adapters.postgres.ingest_log.ingest_tables import IngestRow
@@ -15,7 +16,7 @@ from service.adapters.sql_writes.write_tables import SqlWriteRow
 # One metadata for all tables; it knows those of the imported modules.
 TABLES = IngestRow.metadata
 assert TABLES is MaintenanceRow.metadata is StreamRow.metadata is ReplicaRow.metadata is ApiKeyRow.metadata
-assert TABLES is PolicyRow.metadata is SqlWriteRow.metadata
+assert TABLES is PolicyRow.metadata is SqlWriteRow.metadata is KeySessionRow.metadata
 
 context.configure(connection=context.config.attributes["connection"], target_metadata=TABLES)
 context.run_migrations()

@@ -1,16 +1,9 @@
-"""The files whose tests run in one process, as they share what is slow to start."""
+"""The groups of tests that run in one process, as they share what is slow to start."""
 
 from __future__ import annotations
 
-TOGETHER = {
-    "chart": "chart",
-    "contract": "sessions",
-    "equivalence": "sessions",
-    "integration": "gateways",
-    "drill": "drill",
-    "failover": "failover",
-}
-"""The scope of each folder. Tests of all other folders need nothing that is slow to start."""
+LONGEST = ("equivalence", "gateways", "contract")
+"""The groups that take longest. They start first, so that no process is left alone with one at the end."""
 OF_THEIR_OWN = frozenset(
     f"test_{name}.py"
     for name in (
@@ -50,3 +43,20 @@ ON_ONE_ENGINE = frozenset(
     )
 )
 """Integration test files that share an engine without a gateway, which the last one loses."""
+
+
+def group_of(nodeid: str) -> str:
+    """Returns the name of the group of a test."""
+    _, folder, *below = nodeid.partition("::")[0].split("/")
+    if folder == "unit":
+        return f"{folder}/{below[0]}"
+    if folder != "integration":
+        return folder
+    if len(below) > 1 or below[0] in OF_THEIR_OWN:
+        return f"{folder}/{below[0]}"
+    return "engine" if below[0] in ON_ONE_ENGINE else "gateways"
+
+
+def turn_of(group: str) -> int:
+    """Returns whether a group starts early: the smaller, the earlier."""
+    return LONGEST.index(group) if group in LONGEST else len(LONGEST)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 
 import structlog
@@ -16,7 +16,7 @@ from api.bootstrap.version import version_of
 from api.http.app_context import AppContext
 from api.http.auditing.audit_middleware import Auditing
 from api.http.authentication.authentication_middleware import Authentication
-from api.http.authentication.authenticator import Sent
+from api.http.authentication.authenticator import Authenticator, Sent
 from api.http.authentication.building import authenticator_of
 from api.http.authentication.logins import Logins, NoteFailure
 from api.http.authentication.process_clock import ProcessClock
@@ -80,7 +80,7 @@ def create_app(
     )
     servers = [factory(edge) for factory in protocols]
     app = _bare_app(settings, access, servers)
-    app.state.app_context = _app_context(edge, metrics, event_streams, authenticator.forget_key)
+    app.state.app_context = _app_context(edge, metrics, event_streams, authenticator)
     include_routes(app, settings)
     _include_protocols(app, servers, access)
     _serve_docs_page(app)
@@ -126,7 +126,11 @@ def _add_layers(
     if settings.audit:
         app.add_middleware(Auditing, access=edge.access, clock=clock, failed_logins=failed_logins)
     app.add_middleware(
-        Authentication, logins=edge.logins, clock=clock, every_s=settings.authentication_recheck_s
+        Authentication,
+        logins=edge.logins,
+        clock=clock,
+        every_s=settings.authentication_recheck_s,
+        has_tls=settings.has_tls,
     )
     app.add_middleware(KnownHosts, settings=settings)
     app.add_middleware(RequestLog)
@@ -158,7 +162,7 @@ def _app_context(
     edge: ProtocolEdge,
     metrics: ProcessMetrics,
     event_streams: OpenStreams,
-    forget_key: Callable[[str], None],
+    authenticator: Authenticator,
 ) -> AppContext:
     return AppContext(
         settings=edge.settings,
@@ -166,7 +170,8 @@ def _app_context(
         waiting=edge.waiting,
         process_metrics=metrics,
         event_streams=event_streams,
-        forget_key=forget_key,
+        forget_key=authenticator.forget_key,
+        forget_session=authenticator.forget_session,
         shown_statement=edge.shown_statement,
     )
 

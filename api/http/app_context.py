@@ -37,6 +37,8 @@ class AppContext:
     event_streams: OpenStreams
     forget_key: Callable[[str], None] = lambda _key_id: None
     """Called with the id of an API key that was changed here."""
+    forget_session: Callable[[str], None] = lambda _session_id: None
+    """Called with the id of a session that was ended here."""
     shown_statement: ShownStatement = without_text
     """Returns the text that the audit log may have of a statement."""
 

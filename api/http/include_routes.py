@@ -6,6 +6,7 @@ from fastapi import FastAPI
 
 from api.bootstrap.settings import Settings
 from api.http.routes.administration import api_keys, audit_routes, filters, health, metrics, policies
+from api.http.routes.console import login, pages
 from api.http.routes.ingests import ingest, ingest_history, streams
 from api.http.routes.queries import (
     chunks,
@@ -33,6 +34,9 @@ def include_routes(app: FastAPI, settings: Settings) -> None:
         *(pruning, table_routes, maintenance, filters, audit_routes, health, metrics),
     ):
         app.include_router(routes.router)
+    if settings.console:
+        app.include_router(pages.router)
+        app.include_router(login.router)
     if settings.api_keys:
         app.include_router(api_keys.router)
     if settings.has_authentication:

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 import structlog
 
+from service.authentication.key_sessions import KeySessions
 from service.authentication.last_uses import LastUses
 from service.errors.credential_errors import ApiKeyNotFound
 from service.model.authentication.api_keys import ApiKey, MadeKey, made_key
@@ -29,11 +30,15 @@ class KeyRequest:
 
 @dataclass(frozen=True, slots=True)
 class ApiKeys:
-    """The administration of keys. Any thread may call any method. Each asks the store."""
+    """The administration of keys, and the sessions that stand for them.
+
+    Any thread may call any method. Each asks the store.
+    """
 
     store: ApiKeyStore
     clock: Clock
     uses: LastUses
+    sessions: KeySessions
 
     def create(self, request: KeyRequest, by: str) -> MadeKey:
         """Creates a key. Its text is not available again.

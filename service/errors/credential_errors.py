@@ -64,6 +64,13 @@ class ApiKeyRevoked(CredentialRefused):
     reason = CredentialFault.REVOKED
 
 
+class KeySessionEnded(CredentialRefused):
+    """The session has ended. Log in again."""
+
+    code = "KEY_SESSION_ENDED"
+    reason = CredentialFault.EXPIRED
+
+
 class AccessTokenInvalid(CredentialRefused):
     """The gateway does not accept this access token."""
 
@@ -83,6 +90,18 @@ class CertificateInvalid(CredentialRefused):
 
     code = "CERTIFICATE_INVALID"
     reason = CredentialFault.MISSING
+
+
+class LoginNeedsKey(CallerError):
+    """Only an API key can log in to the console. Ask an administrator for one."""
+
+    code = "LOGIN_NEEDS_KEY"
+
+
+class CrossSiteRequest(CallerError):
+    """A page of another site may not act for the user who is logged in here."""
+
+    code = "CROSS_SITE_REQUEST"
 
 
 class TooManyFailures(CallerError):

@@ -12,6 +12,7 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, create_engine, inspect, text
 
 import migrations
+from service.adapters.api_keys.key_session_tables import KeySessionRow
 from service.adapters.api_keys.key_tables import ApiKeyRow
 from service.adapters.audit.audit_tables import AuditRow
 from service.adapters.policies.policy_tables import PolicyRow
@@ -42,7 +43,16 @@ def differences(url: str) -> list[object]:
     with connected(url) as connection:
         options = {"compare_type": True, "compare_server_default": True}
         context = MigrationContext.configure(connection, opts=options)
-        tables = (IngestRow, ReplicaRow, ApiKeyRow, AuditRow, PolicyRow, SessionRow, SqlWriteRow)
+        tables = (
+            IngestRow,
+            ReplicaRow,
+            ApiKeyRow,
+            KeySessionRow,
+            AuditRow,
+            PolicyRow,
+            SessionRow,
+            SqlWriteRow,
+        )
         assert all(table.metadata is StreamRow.metadata for table in tables)
         return list(compare_metadata(context, StreamRow.metadata))
 
@@ -117,6 +127,7 @@ def test_a_downgrade_leaves_nothing_and_can_be_undone(empty_database: str) -> No
         "replicas",
         "open_queries",
         "api_keys",
+        "key_sessions",
         "audit_events",
         "policies",
         "policy_changes",

@@ -32,6 +32,7 @@ from api.bootstrap.settings.querying.reuse import ReuseSettings
 from api.bootstrap.settings.recording.lineage import LineageSettings
 from api.bootstrap.settings.recording.records import RecordSettings
 from api.bootstrap.settings.recording.tracing import TraceSettings
+from api.bootstrap.settings.serving.console import ConsoleSettings
 from api.bootstrap.settings.serving.query_events import QueryEventSettings
 from api.bootstrap.settings.writing.ingest import IngestSettings
 from api.bootstrap.settings.writing.ingest_room import IngestRoomSettings
@@ -54,6 +55,7 @@ class Settings(
     PruningSettings,
     QueryBoundSettings,
     QueryEventSettings,
+    ConsoleSettings,
     ReuseSettings,
     HiveServerSettings,
     FlightSettings,

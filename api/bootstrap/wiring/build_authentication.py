@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from datetime import timedelta
 
 from api.bootstrap.parts.components import Components
 from api.bootstrap.settings import Settings
 from api.bootstrap.settings.callers.oidc_issuers import OidcIssuer
 from api.bootstrap.settings.serving.tls import ClientCertificates
 from service.adapters.api_keys.postgres_api_keys import PostgresApiKeys
+from service.adapters.api_keys.postgres_key_sessions import PostgresKeySessions
 from service.adapters.audit.postgres_audit_log import PostgresAuditLog
 from service.adapters.clock import SystemClock
 from service.adapters.oidc.jwt_verifier import JwtVerifier
 from service.adapters.oidc.trusted_issuer import TrustedIssuer
 from service.authentication.current_principals import CurrentPrincipals, KnownWays
+from service.authentication.key_sessions import KeySessions
 from service.authentication.known_keys import KeyTimes
 from service.authentication.last_uses import LastUses
 from service.authentication.manage_keys import ApiKeys
@@ -23,14 +26,20 @@ from service.ports.stores.api_key_store import TokenVerifier
 from service.ports.stores.audit_log import AuditLog
 
 
-def build_api_keys(components: Components) -> ApiKeys:
+def build_api_keys(settings: Settings, components: Components) -> ApiKeys:
     """Returns the keys in the metrics store. Their last uses are written until the components are closed."""
     store = PostgresApiKeys(components.migrated_store_url)
     components.stack.callback(store.close)
     uses = LastUses(store.note_uses)
     components.stack.callback(uses.close)
     uses.start()
-    return ApiKeys(store, SystemClock(), uses)
+    sessions = PostgresKeySessions(components.migrated_store_url)
+    components.stack.callback(sessions.close)
+    return ApiKeys(store, SystemClock(), uses, _key_sessions(settings, sessions))
+
+
+def _key_sessions(settings: Settings, store: PostgresKeySessions) -> KeySessions:
+    return KeySessions(store, SystemClock(), timedelta(seconds=settings.console_session_s))
 
 
 def current_principals(settings: Settings, api_keys: ApiKeys | None, clock: Clock) -> CurrentPrincipals:
@@ -55,10 +64,12 @@ def opened_api_keys(settings: Settings) -> Iterator[tuple[ApiKeys, AuditLog]]:
     """
     with ExitStack() as stack:
         url = Components(settings=settings, stack=stack).migrated_store_url
-        store, log = PostgresApiKeys(url), PostgresAuditLog(url)
+        store, log, sessions = PostgresApiKeys(url), PostgresAuditLog(url), PostgresKeySessions(url)
         stack.callback(store.close)
+        stack.callback(sessions.close)
         stack.callback(log.close)
-        yield ApiKeys(store, SystemClock(), LastUses(store.note_uses)), log
+        keys = ApiKeys(store, SystemClock(), LastUses(store.note_uses), _key_sessions(settings, sessions))
+        yield keys, log
 
 
 def build_verifier(settings: Settings) -> TokenVerifier | None:

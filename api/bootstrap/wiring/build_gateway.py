@@ -89,7 +89,7 @@ def _gateway(settings: Settings, components: Components, read_stream: ReadStream
     policy_service = build_policies(settings, components, metrics)
     queries = _queries(settings, components, clock, metrics, lineage, audit, sessions, policy_service.live)
     ingests = _ingests(settings, components, clock, metrics, lineage, audit)
-    api_keys = build_api_keys(components) if settings.api_keys else None
+    api_keys = build_api_keys(settings, components) if settings.api_keys else None
     policies = CreatorPolicies(
         policy_service.live or NoPolicies(), current_principals(settings, api_keys, clock).now
     )

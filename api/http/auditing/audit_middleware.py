@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from api.bootstrap.shown_settings import without_credentials
 from api.http.auditing.audited_actions import action_of
 from api.http.gateway_access import GatewayAccess
-from api.http.middleware.request_caller import OPEN_PATHS
+from api.http.middleware.request_caller import is_open
 from api.http.middleware.request_log import PROBES
 from api.http.problems.problems import MEDIA_TYPE, problem_response
 from api.http.waiting import ClientGone
@@ -109,7 +109,7 @@ class _Answer:
 
 
 def _action(scope: Scope) -> Action | None:
-    if scope["type"] != "http" or scope["path"] in OPEN_PATHS | PROBES:
+    if scope["type"] != "http" or is_open(scope["path"]) or scope["path"] in PROBES:
         return None
     return action_of(scope["method"], scope["path"])
 

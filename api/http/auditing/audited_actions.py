@@ -26,6 +26,8 @@ _ACTIONS = tuple(
         ("POST", r"/keys", Action.KEY_CREATED),
         ("GET", r"/keys", Action.KEYS_LISTED),
         ("DELETE", r"/keys/[^/]+", Action.KEY_REVOKED),
+        ("POST", r"/console/session", Action.LOGIN),
+        ("DELETE", r"/console/session", Action.LOGOUT),
         ("GET", r"/audit", Action.AUDIT_READ),
         ("PUT", r"/policies", Action.POLICIES_CHANGED),
         ("POST", r"/policies/decide", Action.POLICIES_READ),

@@ -11,11 +11,17 @@ from api.http.authentication.authenticator import Sent
 from api.http.authentication.basic import bearer_for, note_named, takes_password
 from api.http.authentication.logins import Logins
 from api.http.authentication.long_requests import LongRequest
+from api.http.authentication.session_cookie import check_is_own_page, session_text
 from api.http.connections.client_certificate import EXTENSION
 from api.http.connections.peers import peer_of
-from api.http.middleware.request_caller import OPEN_PATHS, calling
+from api.http.middleware.request_caller import calling, is_open
 from api.http.problems.problems import problem_response
-from service.errors.credential_errors import CredentialFault, CredentialRefused, TooManyFailures
+from service.errors.credential_errors import (
+    CredentialFault,
+    CredentialRefused,
+    CrossSiteRequest,
+    TooManyFailures,
+)
 from service.errors.gateway_error import GatewayError, PartDown
 from service.model.authentication.principals import Principal
 from service.ports.clock import Clock
@@ -27,15 +33,16 @@ class Authentication:
     A request that lasts is authenticated again every `every_s`.
     """
 
-    def __init__(self, app: ASGIApp, logins: Logins, clock: Clock, every_s: float) -> None:
+    def __init__(self, app: ASGIApp, logins: Logins, clock: Clock, every_s: float, *, has_tls: bool) -> None:
         self._app = app
         self._logins = logins
         self._clock = clock
         self._every_s = every_s
+        self._has_tls = has_tls
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one request."""
-        if scope["type"] == "http" and scope["path"] not in OPEN_PATHS:
+        if scope["type"] == "http" and not is_open(scope["path"]):
             found = await self._found(scope)
             if isinstance(found, GatewayError):
                 await problem_response(found, scope["path"])(scope, receive, send)
@@ -60,7 +67,8 @@ class Authentication:
         return LongRequest(scope, receive, send, check=check, clock=self._clock, every_s=self._every_s)
 
     async def _found(self, scope: Scope) -> Principal | GatewayError:
-        authorization: Sequence[str] = Headers(scope=scope).getlist("Authorization")
+        headers = Headers(scope=scope)
+        authorization: Sequence[str] = headers.getlist("Authorization")
         if takes_password(scope["path"]):
             authorization, name = bearer_for(authorization)
             note_named(scope, name)
@@ -68,8 +76,11 @@ class Authentication:
             peer=peer_of(scope.get("client")),
             authorization=authorization,
             certificate=(scope.get("extensions") or {}).get(EXTENSION),
+            session=session_text(headers, has_tls=self._has_tls),
         )
         try:
+            if sent.is_by_session and not self._logins.is_open:
+                check_is_own_page(scope, headers)
             return await self._logins.principal(sent)
-        except (CredentialRefused, TooManyFailures, PartDown) as error:
+        except (CredentialRefused, CrossSiteRequest, TooManyFailures, PartDown) as error:
             return error

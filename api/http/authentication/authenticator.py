@@ -17,7 +17,13 @@ from api.http.authentication.static_tokens import StaticTokens
 from api.http.middleware.authentication_metrics import NO_KIND
 from api.http.problems.http_errors import Unauthenticated
 from service.authentication.check_key import check_key
-from service.errors.credential_errors import CertificateInvalid, CredentialFault
+from service.errors.credential_errors import (
+    ApiKeyExpired,
+    ApiKeyInvalid,
+    CertificateInvalid,
+    CredentialFault,
+    KeySessionEnded,
+)
 from service.model.authentication.api_keys import PREFIX, sent_key
 from service.model.authentication.principals import NOBODY, Principal, PrincipalKind
 from service.model.operations.caller_classes import CallerClasses
@@ -43,14 +49,23 @@ class Sent:
     peer: str
     authorization: Sequence[str] = field(repr=False)
     certificate: Mapping[str, Any] | None = None
+    session: str | None = field(default=None, repr=False)
+    """The text of the session in a cookie; used if there is no `authorization`."""
 
     @property
     def kind(self) -> str:
         """The kind that the credential looks like, for the log and the metrics."""
+        if self.is_by_session:
+            return PrincipalKind.KEY.value
         if not self.authorization:
             return NO_KIND if self.certificate is None else PrincipalKind.CERTIFICATE.value
         _, _, text = self.authorization[0].partition(" ")
         return kind_of(text.strip()).value
+
+    @property
+    def is_by_session(self) -> bool:
+        """Whether the session says who calls."""
+        return self.session is not None and not self.authorization
 
     @property
     def key_id(self) -> str | None:
@@ -87,6 +102,7 @@ class Authenticator:
     classes: CallerClasses
     certificates: CertificatePolicy | None = None
     keys: KeyLookups | None = None
+    sessions: KeyLookups | None = None
     issuers: Issuers | None = None
     note_use: Callable[[str, datetime], None] = lambda _key_id, _at: None
     roles: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -109,6 +125,11 @@ class Authenticator:
         if self.keys is not None:
             self.keys.forget(key_id)
 
+    def forget_session(self, session_id: str) -> None:
+        """Notes that a session was ended here."""
+        if self.sessions is not None:
+            self.sessions.forget(session_id)
+
     async def _recognized(self, sent: Sent) -> Principal:
         policy = self.certificates
         if policy is not None and policy.is_required and sent.certificate is None:
@@ -116,6 +137,8 @@ class Authenticator:
         text = bearer_of(sent.authorization)
         if text is not None:
             return await self._by_text(text, sent.peer)
+        if sent.session is not None and self.sessions is not None:
+            return await self._by_session(sent.session, self.sessions)
         if policy is not None and sent.certificate is not None:
             return principal_of(sent.certificate, policy.name, policy.prefix, self.clock.now())
         raise Unauthenticated(reason=CredentialFault.MISSING)
@@ -140,5 +163,18 @@ class Authenticator:
         known = await keys.find(sent.key_id)
         now = self.clock.now()
         key = check_key(sent, known.key, now)
+        self.note_use(key.key_id, now)
+        return Principal(key.name, PrincipalKind.KEY, key.roles, key_id=key.key_id)
+
+    async def _by_session(self, text: str, sessions: KeyLookups) -> Principal:
+        sent = sent_key(text)
+        if sent is None:
+            raise KeySessionEnded(reason=CredentialFault.MALFORMED)
+        known = await sessions.find(sent.key_id)
+        now = self.clock.now()
+        try:
+            key = check_key(sent, known.key, now)
+        except (ApiKeyInvalid, ApiKeyExpired) as error:
+            raise KeySessionEnded(reason=error.reason) from None
         self.note_use(key.key_id, now)
         return Principal(key.name, PrincipalKind.KEY, key.roles, key_id=key.key_id)

@@ -43,6 +43,7 @@ def authenticator_of(
         classes=CallerClasses(settings.caller_classes),
         certificates=_certificates(settings),
         keys=_keys(settings, access, clock) if settings.api_keys else None,
+        sessions=_sessions(settings, access, clock) if settings.api_keys and settings.console else None,
         issuers=_issuers(settings, clock, verifier),
         note_use=note_use,
         roles={name: frozenset(roles) for name, roles in settings.principal_roles.items()},
@@ -62,6 +63,11 @@ def _certificates(settings: Settings) -> CertificatePolicy | None:
 def _keys(settings: Settings, access: GatewayAccess, clock: Clock) -> KeyLookups:
     times = KeyTimes(settings.api_key_cache_ttl_s, settings.api_key_outage_s)
     return KeyLookups(KnownKeys(clock, times), lambda: access.gateway.api_keys.store.find)
+
+
+def _sessions(settings: Settings, access: GatewayAccess, clock: Clock) -> KeyLookups:
+    times = KeyTimes(settings.api_key_cache_ttl_s, settings.api_key_outage_s)
+    return KeyLookups(KnownKeys(clock, times), lambda: access.gateway.api_keys.sessions.store.find)
 
 
 def _issuers(settings: Settings, clock: Clock, verifier: TokenVerifier | None) -> Issuers | None:

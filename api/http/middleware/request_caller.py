@@ -9,6 +9,9 @@ calling: ContextVar[str] = ContextVar("calling", default=ANONYMOUS)
 """The caller whose request this task serves."""
 OPEN_PATHS = frozenset(
     {
+        "/",
+        "/console",
+        "/console/",
         "/healthz",
         "/livez",
         "/readyz",
@@ -20,3 +23,13 @@ OPEN_PATHS = frozenset(
     }
 )
 """Paths that probes and browsers have to reach without credentials."""
+_CONSOLE = "/console/static/"
+
+
+def is_open(path: str) -> bool:
+    """Whether a request for this path needs no credentials.
+
+    >>> is_open("/healthz"), is_open("/console/static/a.js"), is_open("/console/session")
+    (True, True, False)
+    """
+    return path in OPEN_PATHS or path.startswith(_CONSOLE)

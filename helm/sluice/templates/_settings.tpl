@@ -180,6 +180,8 @@
 {{- include "sluice.setting" (dict "root" . "name" "refresh_max_states" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "refresh_max_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "refresh_max_age_s" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "console" "kind" "json") }}
+{{- include "sluice.setting" (dict "root" . "name" "console_session_s" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "max_event_streams" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "max_event_streams_per_caller" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "event_interval_s" "kind" "json") }}

@@ -7,7 +7,20 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ARRAY, Connection, DateTime, RowMapping, Table, Text, cast, func, or_, select, update
+from sqlalchemy import (
+    ARRAY,
+    Connection,
+    DateTime,
+    Engine,
+    RowMapping,
+    Table,
+    Text,
+    cast,
+    func,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.dialects.postgresql import insert
 
 from service.adapters.api_keys.key_tables import ApiKeyRow
@@ -32,14 +45,7 @@ class PostgresApiKeys:
     """Keys in a table that `migrations.upgrade` creates. Any thread may call any method."""
 
     def __init__(self, url: str) -> None:
-        self._engine = store_engine(
-            url,
-            _CONNECTION,
-            silent_at_most_s=SILENT_AT_MOST_S,
-            pool_size=2,
-            max_overflow=2,
-            pool_timeout=3,
-        )
+        self._engine = key_store_engine(url)
 
     def add(self, key: ApiKey) -> None:
         """See the port's `add`."""
@@ -51,7 +57,7 @@ class PostgresApiKeys:
         wanted = _KEYS.c.key_id == func.any(cast(list(key_ids), ARRAY(Text())))
         with self._transaction() as connection:
             rows = connection.execute(select(_KEYS).where(wanted)).mappings()
-            return {row["key_id"]: _key(row) for row in rows}
+            return {row["key_id"]: api_key(row) for row in rows}
 
     def of_principal(self, name: str) -> Sequence[ApiKey]:
         """See the port's `of_principal`."""
@@ -59,14 +65,14 @@ class PostgresApiKeys:
         order = _KEYS.c.expires_at.desc().nulls_first(), _KEYS.c.key_id
         asked = select(_KEYS).where(*wanted).order_by(*order).limit(OF_A_PRINCIPAL)
         with self._transaction() as connection:
-            return [_key(row) for row in connection.execute(asked).mappings()]
+            return [api_key(row) for row in connection.execute(asked).mappings()]
 
     def newest(self, limit: int) -> Sequence[ApiKey]:
         """See the port's `newest`."""
         order = _KEYS.c.created_at.desc(), _KEYS.c.key_id
         with self._transaction() as connection:
             rows = connection.execute(select(_KEYS).order_by(*order).limit(limit)).mappings()
-            return [_key(row) for row in rows]
+            return [api_key(row) for row in rows]
 
     def revoke(self, key_id: str, by: str) -> ApiKey | None:
         """See the port's `revoke`."""
@@ -96,6 +102,18 @@ class PostgresApiKeys:
             yield connection
 
 
+def key_store_engine(url: str) -> Engine:
+    """Returns the connections of a store that requests wait for while they are authenticated."""
+    return store_engine(
+        url,
+        _CONNECTION,
+        silent_at_most_s=SILENT_AT_MOST_S,
+        pool_size=2,
+        max_overflow=2,
+        pool_timeout=3,
+    )
+
+
 def _values(key: ApiKey) -> dict[str, object]:
     return {
         "key_id": key.key_id,
@@ -109,7 +127,8 @@ def _values(key: ApiKey) -> dict[str, object]:
     }
 
 
-def _key(row: RowMapping) -> ApiKey:
+def api_key(row: RowMapping) -> ApiKey:
+    """Returns the key in a row of the table."""
     return ApiKey(
         key_id=row["key_id"],
         secret_sha256=bytes(row["secret_sha256"]),

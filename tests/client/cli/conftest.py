@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,12 +24,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def _no_log_on_standard_output() -> Iterator[None]:
+def _no_log_on_standard_output() -> None:
     """The server runs in this process, and its log would come between the rows."""
-    before = structlog.get_config()
     structlog.configure(logger_factory=structlog.PrintLoggerFactory(io.StringIO()))
-    yield
-    structlog.configure(**before)
 
 
 @pytest.fixture

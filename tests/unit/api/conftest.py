@@ -6,7 +6,6 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import httpx
 import pytest
-import structlog
 from fastapi import FastAPI
 
 from api.bootstrap.logs import configure_logging
@@ -24,14 +23,9 @@ def anyio_backend() -> str:
 
 @pytest.fixture(autouse=True)
 def _logs_of_this_test_alone() -> Iterator[None]:
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
     configure_logging(LogLevel.INFO, LogFormat.JSON)
     yield
-    root.handlers[:] = handlers
-    root.setLevel(level)
     logging.getLogger("uvicorn.access").disabled = False
-    structlog.reset_defaults()
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import select
 import socket
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -79,11 +80,9 @@ class RawClient:
     def post(self, path: bytes, value: Any) -> RawAnswer:
         return self.send(post(path, json.dumps(value).encode())).answer()
 
-    def wait_until_reset(self) -> None:
-        """Reads nothing, and returns once the server has reset the connection."""
-        poll = select.poll()
-        poll.register(self._socket, select.POLLERR | select.POLLHUP)
-        assert poll.poll(60_000)
+    def fileno(self) -> int:
+        """Returns the number of the socket, for those who wait for it."""
+        return self._socket.fileno()
 
     def is_closed(self) -> bool:
         """Reads until the server closes the connection."""
@@ -98,6 +97,14 @@ class RawClient:
         if not found:
             raise EOFError
         self._received += found
+
+
+def wait_until_one_is_reset(clients: Iterable[RawClient]) -> None:
+    """Reads nothing, and returns once the server has reset one of the connections."""
+    poll = select.poll()
+    for client in clients:
+        poll.register(client, select.POLLERR | select.POLLHUP)
+    assert poll.poll(60_000)
 
 
 def post(path: bytes, body: bytes, *lines: bytes) -> bytes:

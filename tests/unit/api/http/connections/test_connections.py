@@ -9,7 +9,7 @@ import pytest
 
 from tests.fakes.gateway import FakeGateway
 from tests.unit.api.http.connections.conftest import Clients, Serving
-from tests.unit.api.http.connections.raw_client import RawClient, post
+from tests.unit.api.http.connections.raw_client import RawClient, post, wait_until_one_is_reset
 
 SLOW = {"sql": "select slow", "waitTimeout": "50s"}
 
@@ -84,7 +84,7 @@ def test_an_answer_that_nobody_reads_is_not_buffered(serving: Serving, gateway: 
     greedy = clients().small_window()
     greedy.send(post(b"/query", json.dumps({"sql": "select 1"}).encode()))
     assert clients().ask(b"/healthz").status == 200
-    greedy.wait_until_reset()
+    wait_until_one_is_reset([greedy])
 
 
 def test_answers_that_nobody_reads_have_a_bound_together(serving: Serving, gateway: FakeGateway) -> None:
@@ -92,8 +92,9 @@ def test_answers_that_nobody_reads_have_a_bound_together(serving: Serving, gatew
     gateway.queries.chunk_rows = 10_000
     clients = serving(unread_answer_timeout_s=600, max_unread_answer_bytes=16 * 1024**2)
     body = post(b"/query", json.dumps({"sql": "select 1"}).encode())
+    # Whose answer is ready first is reset first: on a busy machine, that may be any of them.
     greedy = [clients().small_window().send(body) for _ in range(4)]
-    greedy[0].wait_until_reset()
+    wait_until_one_is_reset(greedy)
     assert clients().ask(b"/healthz").status == 200
 
 

@@ -52,8 +52,8 @@ def calls() -> Iterator[BoundedProcesses]:
 def cpu_s(answer: Answer, sql: str) -> tuple[float, int]:
     """Returns the CPU time to read a text, and the size of the result in bytes.
 
-    A reading that takes long is repeated, and the shortest counts: one alone may have paid for a collection of
-    garbage that others left.
+    A reading that takes long is repeated, and the shortest counts: one alone may have paid for a collection
+    of garbage that others left.
     """
     least_s = math.inf
     for _ in range(READINGS):

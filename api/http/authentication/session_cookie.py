@@ -1,0 +1,78 @@
+"""The cookie of a browser that has logged in, and which of its requests count."""
+
+from __future__ import annotations
+
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.types import Scope
+
+from service.errors.credential_errors import CrossSiteRequest
+
+COOKIE, SECURE_COOKIE = "sluice_session", "__Host-sluice_session"
+"""With TLS, the prefix makes browsers refuse the cookie from any other host or path."""
+HEADER = "X-Sluice-Console"
+"""Sent with every request of the console that changes something: no form of another page can send it."""
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+_MAX_BYTES = 8 * 1024
+
+
+def session_text(headers: Headers, *, has_tls: bool) -> str | None:
+    """Returns the text of the session in the request's cookies. None: there is none.
+
+    >>> session_text(Headers({"cookie": "a=1; sluice_session=abc"}), has_tls=False)
+    'abc'
+    """
+    sent = headers.get("cookie")
+    if sent is None or len(sent) > _MAX_BYTES:
+        return None
+    try:
+        cookies = SimpleCookie(sent)
+    except CookieError:
+        return None
+    # Without TLS here, a proxy may have it.
+    found = cookies.get(SECURE_COOKIE) or (None if has_tls else cookies.get(COOKIE))
+    return None if found is None else found.value or None
+
+
+def set_cookie(text: str, lifetime_s: int, *, is_secure: bool) -> str:
+    """Returns the header that gives a browser its session. No script can read it.
+
+    >>> set_cookie("abc", 60, is_secure=True)
+    '__Host-sluice_session=abc; Path=/; Max-Age=60; HttpOnly; SameSite=Strict; Secure'
+    >>> set_cookie("", 0, is_secure=False)
+    'sluice_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict'
+    """
+    name, secure = (SECURE_COOKIE, "; Secure") if is_secure else (COOKIE, "")
+    return f"{name}={text}; Path=/; Max-Age={lifetime_s}; HttpOnly; SameSite=Strict{secure}"
+
+
+def is_secure(headers: Headers, *, has_tls: bool) -> bool:
+    """Whether the page came by TLS: from this gateway, or from a proxy before it."""
+    return has_tls or headers.get("Origin", "").startswith("https://")
+
+
+def check_is_own_page(scope: Scope, headers: Headers) -> None:
+    """Checks that a request with a cookie comes from the console, if it can change something.
+
+    A browser sends the cookie with requests of all pages of the same site, also those of another port.
+
+    Raises:
+        CrossSiteRequest: another page sent it.
+    """
+    site = headers.get("Sec-Fetch-Site")
+    is_foreign = not _has_own_origin(headers) if site is None else site not in ("same-origin", "none")
+    if scope["method"] in _SAFE:
+        if is_foreign and headers.get("Sec-Fetch-Mode") != "navigate":
+            raise CrossSiteRequest
+        return
+    if is_foreign or HEADER not in headers:
+        raise CrossSiteRequest
+
+
+def _has_own_origin(headers: Headers) -> bool:
+    origin = headers.get("Origin")
+    if origin is None:
+        return True
+    return urlsplit(origin).netloc.lower() == headers.get("Host", "").strip().lower()

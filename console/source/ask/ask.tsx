@@ -1,0 +1,222 @@
+import type { EditorView } from "@codemirror/view";
+import type { JSX } from "preact";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { ProblemNote } from "../page/problem_note";
+import type { RoomProps } from "../page/rooms";
+import { hashOf } from "../page/route";
+import type { Place } from "./completion";
+import { insertText, markErrors, openEditor, replaceText } from "./editor";
+import { type Asked, History } from "./history";
+import { Listing } from "./listing";
+import { parametersIn, valueOf } from "./parameters";
+import { Past } from "./past";
+import { PlaceFields } from "./place_fields";
+import { Progress } from "./progress";
+import { Result } from "./result";
+import { type Run, Running } from "./running";
+import { TableList } from "./table_list";
+
+const IS_MAC = /Mac|iPhone|iPad/.test(navigator.platform);
+
+/** Edits a query, runs it, and shows its rows. The address has the query, so that it can be opened again. */
+export function Ask({ login, route }: RoomProps): JSX.Element {
+  const listing = useMemo(() => new Listing(), []);
+  const history = useMemo(() => new History(login.principal), [login.principal]);
+  const [past, setPast] = useState(() => history.all());
+  const [sql, setSql] = useState(route.values.get("sql") ?? past[0]?.sql ?? "");
+  const [place, setPlace] = useState<Place>(() => placeIn(route.values, past[0]));
+  const [typed, setTyped] = useState<Record<string, string>>({});
+  const [run, setRun] = useState<Run | null>(null);
+  const running = useRef<Running | null>(null);
+  const editor = useRef<EditorView | null>(null);
+  const box = useRef<HTMLDivElement>(null);
+  // The editor is made once, and has to see the values of now.
+  const now = useRef({ sql, place, typed });
+  now.current = { sql, place, typed };
+
+  const changed = useCallback((next: Run) => {
+    setRun(next);
+    // While it runs, the user may write already.
+    if (editor.current !== null && (next.answer === null || next.problem !== null)) {
+      markErrors(editor.current, next.problem?.errors ?? []);
+    }
+  }, []);
+  const start = useCallback((takesAll = false) => {
+    const { place: chosen, typed: values } = now.current;
+    // The editor may have a text that this page is not drawn with yet.
+    const text = editor.current?.state.doc.toString() ?? now.current.sql;
+    if (text.trim() === "") {
+      return;
+    }
+    running.current?.leave();
+    const names = parametersIn(text);
+    const parameters = Object.fromEntries(names.map((name) => [name, valueOf(values[name] ?? "")]));
+    keepInAddress(hashOf("ask", "", { sql: text, ...chosen }));
+    const next = new Running({ sql: text, ...chosen, parameters, takesAll }, changed);
+    running.current = next;
+    void next.start();
+  }, [changed]);
+
+  useEffect(() => {
+    if (box.current === null) {
+      return undefined;
+    }
+    const opened = openEditor(box.current, now.current.sql, {
+      listing,
+      place: () => now.current.place,
+      onRun: () => start(),
+      onChange: setSql,
+    });
+    editor.current = opened;
+    opened.focus();
+    return () => {
+      running.current?.leave();
+      opened.destroy();
+    };
+  }, [listing, start]);
+  useEffect(() => {
+    const wanted = route.values.get("sql");
+    if (wanted !== null && wanted !== now.current.sql && editor.current !== null) {
+      replaceText(editor.current, wanted);
+      setPlace(placeIn(route.values, undefined));
+    }
+  }, [route.values.toString()]);
+
+  const isRunning = run !== null && running.current?.isOver === false;
+  useEffect(() => {
+    const ended = run === null || isRunning ? null : askedOf(run);
+    if (ended !== null) {
+      history.add(ended);
+      setPast(history.all());
+    }
+  }, [isRunning, run?.answer?.queryId]);
+
+  const pick = (asked: Asked): void => {
+    if (editor.current !== null) {
+      replaceText(editor.current, asked.sql);
+      editor.current.focus();
+    }
+    setPlace({ catalog: asked.catalog, schema: asked.schema });
+    scrollTo({ top: 0 });
+  };
+  const show = (text: string): void => {
+    if (editor.current !== null) {
+      replaceText(editor.current, text);
+      start();
+    }
+  };
+  const insert = (name: string): void => {
+    if (editor.current !== null) {
+      insertText(editor.current, name);
+    }
+  };
+  const names = parametersIn(sql);
+  return (
+    <div class="ask">
+      <h1 class="hidden">Ask</h1>
+      <div class="desk">
+        <section class="question" aria-label="Query">
+        <div class="editor" ref={box} />
+        {names.length > 0 && <Parameters names={names} typed={typed} onChange={setTyped} />}
+        <div class="controls">
+          {isRunning ? (
+            <button type="button" class="primary stop" onClick={() => void running.current?.cancel()}>Cancel</button>
+          ) : (
+            <button type="button" class="primary" onClick={() => start()} disabled={sql.trim() === ""}>
+              Run <kbd>{IS_MAC ? "⌘" : "Ctrl"} ↵</kbd>
+            </button>
+          )}
+          <PlaceFields listing={listing} place={place} onChange={setPlace} />
+          {isRunning && run?.answer != null && (
+            <a class="button" href={hashOf("explain", run.answer.queryId)}>Explain</a>
+          )}
+        </div>
+      </section>
+      {run !== null && <Outcome run={run} isRunning={isRunning} running={running.current} onTakeAll={() => start(true)} />}
+      <Past all={past} onPick={pick} />
+      </div>
+      <aside><TableList listing={listing} place={place} onShow={show} onInsert={insert} /></aside>
+    </div>
+  );
+}
+
+interface OutcomeProps {
+  run: Run;
+  isRunning: boolean;
+  running: Running | null;
+  onTakeAll: () => void;
+}
+
+function Outcome({ run, isRunning, running, onTakeAll }: OutcomeProps): JSX.Element {
+  const load = useCallback(() => void running?.load(), [running]);
+  if (isRunning) {
+    return <Progress status={run.answer?.status ?? null} startedAt={run.startedAt} />;
+  }
+  const manifest = run.answer?.manifest ?? null;
+  return (
+    <>
+      {run.problem !== null && (
+        <ProblemNote problem={run.problem}>
+          {run.answer !== null && <a href={hashOf("explain", run.answer.queryId)}>Explain this query</a>}
+        </ProblemNote>
+      )}
+      {manifest !== null && <Result run={run} manifest={manifest} onLoad={load} onTakeAll={onTakeAll} />}
+      {manifest === null && run.problem === null && <p class="none" role="status">{endOf(run)}</p>}
+    </>
+  );
+}
+
+interface ParametersProps {
+  names: readonly string[];
+  typed: Record<string, string>;
+  onChange: (typed: Record<string, string>) => void;
+}
+
+function Parameters({ names, typed, onChange }: ParametersProps): JSX.Element {
+  return (
+    <fieldset class="parameters">
+      <legend>Parameters</legend>
+      {names.map((name) => (
+        <label class="choice">
+          <span class="mono">:{name}</span>
+          <input
+            type="text"
+            spellcheck={false}
+            value={typed[name] ?? ""}
+            onInput={(event) => onChange({ ...typed, [name]: event.currentTarget.value })}
+          />
+        </label>
+      ))}
+      <p class="note">Numbers, <code>true</code>, <code>false</code> and <code>null</code> are values of these types; all else is text, also <code>'2000'</code>.</p>
+    </fieldset>
+  );
+}
+
+function placeIn(values: URLSearchParams, last: Asked | undefined): Place {
+  if (values.has("sql")) {
+    return { catalog: values.get("catalog") ?? "", schema: values.get("schema") ?? "" };
+  }
+  return { catalog: last?.catalog ?? "", schema: last?.schema ?? "" };
+}
+
+function askedOf(run: Run): Asked | null {
+  const { answer, problem, question, startedAt } = run;
+  return {
+    sql: question.sql,
+    catalog: question.catalog,
+    schema: question.schema,
+    at: startedAt,
+    queryId: answer?.queryId ?? "",
+    state: problem === null ? (answer?.status.state ?? "FAILED") : "FAILED",
+    elapsedMs: answer?.status.elapsedMs ?? Date.now() - startedAt,
+    rowCount: answer?.manifest?.totalRowCount ?? null,
+  };
+}
+
+function endOf(run: Run): string {
+  return run.answer?.status.state === "CANCELED" ? "The query was canceled." : "The query has ended without rows.";
+}
+
+function keepInAddress(hash: string): void {
+  window.history.replaceState(null, "", hash);
+}

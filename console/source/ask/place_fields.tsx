@@ -1,0 +1,57 @@
+import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { Place } from "./completion";
+import type { Listing } from "./listing";
+
+interface Props {
+  listing: Listing;
+  place: Place;
+  onChange: (place: Place) => void;
+}
+
+/** The catalog and the schema for names without one. */
+export function PlaceFields({ listing, place, onChange }: Props): JSX.Element {
+  const [catalogs, setCatalogs] = useState<string[]>([]);
+  const [schemas, setSchemas] = useState<string[]>([]);
+  useEffect(() => {
+    listing.catalogs().then(setCatalogs, () => undefined);
+  }, [listing]);
+  useEffect(() => {
+    setSchemas([]);
+    if (place.catalog !== "") {
+      listing.schemas(place.catalog).then((found) => {
+        setSchemas(found);
+        const [only] = found;
+        if (place.schema === "" && found.length === 1 && only !== undefined) {
+          onChange({ ...place, schema: only });
+        }
+      }, () => undefined);
+    }
+  }, [listing, place.catalog]);
+  return (
+    <>
+      <Choice name="Catalog" all={catalogs} chosen={place.catalog} onChange={(catalog) => onChange({ catalog, schema: "" })} />
+      <Choice name="Schema" all={schemas} chosen={place.schema} onChange={(schema) => onChange({ ...place, schema })} />
+    </>
+  );
+}
+
+interface ChoiceProps {
+  name: string;
+  all: readonly string[];
+  chosen: string;
+  onChange: (chosen: string) => void;
+}
+
+function Choice({ name, all, chosen, onChange }: ChoiceProps): JSX.Element {
+  const options = chosen === "" || all.includes(chosen) ? all : [chosen, ...all];
+  return (
+    <label class="choice">
+      <span>{name}</span>
+      <select value={chosen} onChange={(event) => onChange(event.currentTarget.value)}>
+        <option value="">default</option>
+        {options.map((each) => <option value={each}>{each}</option>)}
+      </select>
+    </label>
+  );
+}

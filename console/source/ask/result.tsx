@@ -1,0 +1,107 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { Manifest } from "../gateway/answers";
+import { hashOf } from "../page/route";
+import { count, counted, duration, share, size } from "../words/numbers";
+import { tabbed } from "./cells";
+import { Grid } from "./grid";
+import { MOST_LOADED, type Run } from "./running";
+
+const FORMATS = [
+  ["CSV", "CSV"],
+  ["JSON_LINES", "JSON lines"],
+  ["ARROW_STREAM", "Arrow"],
+  ["PARQUET", "Parquet"],
+] as const;
+
+interface Props {
+  run: Run;
+  manifest: Manifest;
+  onLoad: () => void;
+  onTakeAll: () => void;
+}
+
+/** The rows of a query that succeeded, and what can be done with them. */
+export function Result({ run, manifest, onLoad, onTakeAll }: Props): JSX.Element {
+  const id = run.answer?.queryId ?? "";
+  return (
+    <section class="result" aria-label="Result">
+      <div class="result-head">
+        <p role="status" class="facts"><Facts run={run} manifest={manifest} /></p>
+        <div class="tools">
+          <a class="button" href={hashOf("explain", id)}>Explain</a>
+          <Copy run={run} manifest={manifest} />
+          <Downloads id={id} />
+        </div>
+      </div>
+      {manifest.truncated && (
+        <p class="note warn">
+          Rows were left out: a limit was reached.{" "}
+          {!run.question.takesAll && <button type="button" class="link" onClick={onTakeAll}>Run it without this limit</button>}
+        </p>
+      )}
+      {run.rows.length === 0 ? (
+        <p class="none">The query has no rows.</p>
+      ) : (
+        <Grid
+          columns={manifest.columns}
+          rows={run.rows}
+          hasMore={run.next !== null && run.rows.length < MOST_LOADED}
+          onEnd={onLoad}
+        />
+      )}
+      {run.rows.length < manifest.totalRowCount && (
+        <p class="note">{count(run.rows.length)} of {counted(manifest.totalRowCount, "row")} are loaded. Scroll down for more.</p>
+      )}
+    </section>
+  );
+}
+
+function Facts({ run, manifest }: { run: Run; manifest: Manifest }): JSX.Element {
+  const { answer } = run;
+  const files = answer?.pruning?.dataFiles;
+  return (
+    <>
+      <b>{counted(manifest.totalRowCount, "row")}</b>
+      <span>{duration(answer?.status.elapsedMs ?? 0)}</span>
+      <span>{size(manifest.totalByteCount)}</span>
+      {answer?.reused != null && <span>from the result of {duration(answer.reused.ageMs)} ago</span>}
+      {files !== undefined && files.total > 0 && (
+        <span title="Data files that the scans read, of those that the tables have">
+          read {count(files.selected)} of {counted(files.total, "file")} ({share(files.selected, files.total).toFixed(0)} %)
+        </span>
+      )}
+    </>
+  );
+}
+
+function Copy({ run, manifest }: { run: Run; manifest: Manifest }): JSX.Element {
+  const [said, setSaid] = useState("");
+  const copy = (): void => {
+    const done = (text: string): void => {
+      setSaid(text);
+      setTimeout(() => setSaid(""), 2_000);
+    };
+    // Browsers have a clipboard only for pages that came by TLS, or from this machine.
+    const written = navigator.clipboard?.writeText(tabbed(manifest.columns, run.rows)) ?? Promise.reject(new Error());
+    written.then(() => done("Copied"), () => done("Not allowed"));
+  };
+  return (
+    <button type="button" class="button" title="Copy the loaded rows, for a spreadsheet" onClick={copy}>
+      <span aria-live="polite">{said || "Copy"}</span>
+    </button>
+  );
+}
+
+function Downloads({ id }: { id: string }): JSX.Element {
+  return (
+    <details class="menu">
+      <summary class="button">Download</summary>
+      <ul>
+        {FORMATS.map(([format, title]) => (
+          <li><a href={`/query/${id}/result?format=${format}`} download>{title}</a></li>
+        ))}
+      </ul>
+    </details>
+  );
+}

@@ -1,0 +1,134 @@
+/** The plan as a picture: scans with what they read, joins, and where keys of filters come from. */
+
+import type { JSX } from "preact";
+import type { Scan, Selection } from "../gateway/answers";
+import { count, share } from "../words/numbers";
+import { type Placed, type PlanNode, placed, planTree, walk } from "./plan_tree";
+
+const [WIDTH, HEIGHT] = [244, 62];
+const [COLUMN, ROW] = [WIDTH + 20, HEIGHT + 36];
+const MOST_NODES = 200;
+const MOST_CHARACTERS = 31;
+const COLLECTOR = "DynamicFilteringDataCollector";
+const TITLES: Record<string, string> = {
+  [COLLECTOR]: "Filter collector",
+  DynamicFilteringTableSourceScan: "Pruned scan",
+  TableSourceScan: "Scan",
+  LocalTableScan: "Rows in memory",
+};
+const KINDS: Record<string, string> = {
+  [COLLECTOR]: "collector",
+  DynamicFilteringTableSourceScan: "pruned",
+  TableSourceScan: "scan",
+  LocalTableScan: "scan",
+};
+
+export function PlanPicture({ text, scans }: { text: string; scans: readonly Scan[] }): JSX.Element {
+  const root = planTree(text);
+  if (root === null) {
+    return <p class="none">{text}</p>;
+  }
+  const boxes = walk(placed(root));
+  if (boxes.length > MOST_NODES) {
+    return <p class="none">The plan has {boxes.length} operators, too many to draw. Its text is below.</p>;
+  }
+  const width = (Math.max(...boxes.map((box) => box.column)) + 1) * COLUMN;
+  const height = (Math.max(...boxes.map((box) => box.row)) + 1) * ROW;
+  const files = filesByTable(scans);
+  return (
+    <>
+      <div class="plan-frame" role="region" aria-label="The plan, drawn" tabIndex={0}>
+        <svg class="plan" role="img" aria-label={`The plan: ${boxes.length} operators`} width={width} height={height} viewBox={`0 0 ${width} ${height}`}>
+          {boxes.flatMap(lines)}
+          {boxes.map((box) => <Box box={box} files={files} />)}
+        </svg>
+      </div>
+      <Outline node={root} />
+    </>
+  );
+}
+
+function lines(box: Placed): JSX.Element[] {
+  const [x, y] = corner(box);
+  return box.children.map((child) => {
+    const [childX, endY] = corner(child);
+    const [fromX, fromY, toX] = [x + WIDTH / 2, y + HEIGHT, childX + WIDTH / 2];
+    const middle = (fromY + endY) / 2;
+    const kind = child.node.operator === COLLECTOR ? "edge filter" : "edge";
+    return <path class={kind} d={`M${fromX},${fromY} C${fromX},${middle} ${toX},${middle} ${toX},${endY}`} />;
+  });
+}
+
+function Box({ box, files }: { box: Placed; files: ReadonlyMap<string, Selection> }): JSX.Element {
+  const [x, y] = corner(box);
+  const { node } = box;
+  const read = node.operator === COLLECTOR ? undefined : files.get(tableOf(node)?.toLowerCase() ?? "");
+  return (
+    <g class={`node ${kindOf(node)}`} transform={`translate(${x},${y})`}>
+      <title>{node.line.slice(0, 2_000)}</title>
+      <rect width={WIDTH} height={HEIGHT} rx="8" />
+      <text class="title" x="12" y="23">{cut(titleOf(node))}</text>
+      <text x="12" y="41">{cut(detailOf(node))}</text>
+      {read !== undefined && <Share files={read} />}
+    </g>
+  );
+}
+
+function Share({ files }: { files: Selection }): JSX.Element {
+  const width = WIDTH - 110;
+  return (
+    <>
+      <rect class="track" x="12" y="49" width={width} height="5" rx="2.5" />
+      <rect class="fill" x="12" y="49" width={Math.max(2, (share(files.selected, files.total) / 100) * width)} height="5" rx="2.5" />
+      <text class="small" x={WIDTH - 10} y="55" text-anchor="end">{count(files.selected)} of {count(files.total)} files</text>
+    </>
+  );
+}
+
+/** The same as a list, for narrow windows. */
+function Outline({ node }: { node: PlanNode }): JSX.Element {
+  return <ul class="outline"><Item node={node} /></ul>;
+}
+
+function Item({ node }: { node: PlanNode }): JSX.Element {
+  return (
+    <li class={kindOf(node)}>
+      <b>{titleOf(node)}</b> <span>{detailOf(node).slice(0, 300)}</span>
+      {node.children.length > 0 && <ul>{node.children.map((child) => <Item node={child} />)}</ul>}
+    </li>
+  );
+}
+
+function corner(box: Placed): [number, number] {
+  return [box.column * COLUMN + 2, box.row * ROW + 2];
+}
+
+function kindOf(node: PlanNode): string {
+  return KINDS[node.operator] ?? (node.operator.endsWith("Join") ? "join" : "other");
+}
+
+function titleOf(node: PlanNode): string {
+  const isCached = node.operator === COLLECTOR && node.attributes.has("source");
+  return isCached ? "Keys from the cache" : (TITLES[node.operator] ?? node.operator);
+}
+
+function tableOf(node: PlanNode): string | undefined {
+  return node.attributes.get("table")?.replace(/^\[|\]$/g, "").split(", ").join(".");
+}
+
+function detailOf(node: PlanNode): string {
+  const named = ["where", "condition", "fields", "select"].map((name) => node.attributes.get(name));
+  const all = [...node.attributes].map(([name, value]) => `${name}: ${value}`).join(", ");
+  return tableOf(node) ?? named.find((value) => value !== undefined) ?? all;
+}
+
+/** Returns the files of tables that were scanned once: several scans of one cannot be told apart. */
+function filesByTable(scans: readonly Scan[]): Map<string, Selection> {
+  const names = scans.map((scan) => scan.table.toLowerCase());
+  const once = scans.filter((_, index) => names.filter((name) => name === names[index]).length === 1);
+  return new Map(once.map((scan) => [scan.table.toLowerCase(), scan.dataFiles]));
+}
+
+function cut(text: string): string {
+  return text.length <= MOST_CHARACTERS ? text : `${text.slice(0, MOST_CHARACTERS - 1)}…`;
+}

@@ -1,0 +1,10 @@
+import { render } from "preact";
+import { Console } from "./page/console";
+import "./style/base.css";
+import "./style/ask.css";
+import "./style/explain.css";
+
+const root = document.getElementById("console");
+if (root !== null) {
+  render(<Console />, root);
+}

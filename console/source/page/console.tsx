@@ -1,0 +1,74 @@
+import type { JSX } from "preact";
+import { useCallback, useEffect, useState } from "preact/hooks";
+import { History } from "../ask/history";
+import type { Login, Problem } from "../gateway/answers";
+import { problemIn, remove, whenLoggedOut, whoIsHere } from "../gateway/requests";
+import { LoginForm } from "./login_form";
+import { Mark } from "./mark";
+import { ROOMS } from "./rooms";
+import { useRoute } from "./route";
+
+/** The whole page: the login, or the rooms of who is logged in. */
+export function Console(): JSX.Element {
+  const [login, setLogin] = useState<Login | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const look = useCallback(() => {
+    whoIsHere<Login>().then(
+      (found) => {
+        setLogin(found);
+        setProblem(null);
+      },
+      (error: unknown) => {
+        setLogin(null);
+        setProblem(problemIn(error));
+      },
+    );
+  }, []);
+  useEffect(() => {
+    whenLoggedOut(look);
+    look();
+  }, [look]);
+  if (login !== null) {
+    return <Rooms login={login} onLogout={look} />;
+  }
+  if (problem === null) {
+    return <p class="waiting" role="status">Looking for the gateway …</p>;
+  }
+  return <LoginForm problem={problem} onLogin={setLogin} onRetry={look} />;
+}
+
+function Rooms({ login, onLogout }: { login: Login; onLogout: () => void }): JSX.Element {
+  const route = useRoute();
+  const room = ROOMS.find((each) => each.name === route.room) ?? ROOMS[0];
+  useEffect(() => {
+    document.title = `${room?.title ?? ""} · Sluice`;
+  }, [room]);
+  const logOut = (): void => {
+    new History(login.principal).clear();
+    remove("/console/session").then(onLogout, onLogout);
+  };
+  const Content = room?.content;
+  return (
+    <>
+      <a class="skip" href="#main" onClick={focusMain}>Skip to the content</a>
+      <header class="bar">
+        <a class="brand" href="#/ask"><Mark />Sluice</a>
+        <nav aria-label="Rooms">
+          {ROOMS.map((each) => (
+            <a href={`#/${each.name}`} aria-current={each === room ? "page" : undefined}>{each.title}</a>
+          ))}
+        </nav>
+        <span class="who">
+          <span class="name" title={login.principal}>{login.principal}</span>
+          {login.hasLogin && <button type="button" class="quiet" onClick={logOut}>Log out</button>}
+        </span>
+      </header>
+      <main id="main" tabIndex={-1}>{Content && <Content login={login} route={route} />}</main>
+    </>
+  );
+}
+
+function focusMain(event: Event): void {
+  event.preventDefault();
+  document.getElementById("main")?.focus();
+}

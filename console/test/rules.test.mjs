@@ -1,0 +1,68 @@
+// Tests what needs no browser: `npm test`.
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { build } from "esbuild";
+
+const here = import.meta.dirname;
+const folder = mkdtempSync(join(tmpdir(), "console-rules-"));
+after(() => rmSync(folder, { recursive: true }));
+
+async function rules(path) {
+  const outfile = join(folder, path.replace("/", "-") + ".mjs");
+  await build({ entryPoints: [join(here, "../source", `${path}.ts`)], outfile, bundle: true, format: "esm" });
+  return import(outfile);
+}
+
+test("JSON keeps all digits of whole numbers, and no text becomes a number", async () => {
+  const { exactJson, exactText } = await rules("gateway/exact_json");
+  const text = '{"a":9223372036854775807,"b":["-9223372036854775808",-9223372036854775808],"c":"\\"12345678901234567890"}';
+  assert.deepEqual(exactJson(text), {
+    a: 9223372036854775807n,
+    b: ["-9223372036854775808", -9223372036854775808n],
+    c: '"12345678901234567890',
+  });
+  assert.equal(exactText(exactJson(text)), text);
+  assert.deepEqual(exactJson("[0.1234567890123456789,1e300,12]"), [0.12345678901234568, 1e300, 12]);
+});
+
+test("parameters are found outside of texts, names, casts and comments", async () => {
+  const { parametersIn, valueOf } = await rules("ask/parameters");
+  assert.deepEqual(parametersIn("select :a, ':b', x::int, `:c` -- :d\n, :e /* :f */, :a"), ["a", "e"]);
+  const values = ["12", "-1.50", "'2000'", "TRUE", "null", "x", "007", ""].map(valueOf);
+  assert.deepEqual(values, [12, { value: "-1.50", type: "DECIMAL(3,2)" }, "2000", true, null, "x", "007", ""]);
+});
+
+test("tables that a text names are found with their aliases", async () => {
+  const { mentionsIn, partsOf, quoted } = await rules("ask/completion");
+  assert.deepEqual(mentionsIn("select * from lake.shop.sales s join `a b`.c on x left join d where y"), [
+    { path: ["lake", "shop", "sales"], alias: "s" },
+    { path: ["a b", "c"], alias: null },
+    { path: ["d"], alias: null },
+  ]);
+  assert.deepEqual(partsOf("lake.`a b`."), ["lake", "a b"]);
+  assert.deepEqual(["plain", "a b", "a`b"].map(quoted), ["plain", "`a b`", "`a``b`"]);
+});
+
+test("a plan's text becomes a tree, and other texts do not", async () => {
+  const { placed, planTree, walk } = await rules("explain/plan_tree");
+  const tree = planTree("A(x=[1])\n:- B(table=[[l, s, t]], f=[a[1]])\n:  +- C()\n+- D(where=[x = 2])(reuse_id=[1])");
+  assert.deepEqual(walk(placed(tree)).map(({ node, row, column }) => [node.operator, row, column]), [
+    ["A", 0, 0.5], ["B", 1, 0], ["C", 2, 0], ["D", 1, 1],
+  ]);
+  assert.equal(tree.children[0].attributes.get("f"), "a[1]");
+  assert.equal(planTree("(none: the text is not one query)"), null);
+});
+
+test("rows are sorted by value, with NULL last, and exactly", async () => {
+  const { sorted, tabbed } = await rules("ask/cells");
+  const column = (type) => ({ name: "a", type, nullable: true });
+  const up = { column: 0, isDescending: false };
+  const longs = [[9223372036854775807n], [null], [9223372036854775806n], [-1]];
+  assert.deepEqual(sorted(longs, column("BIGINT"), up).map(String), ["-1", "9223372036854775806", "9223372036854775807", ""]);
+  const decimals = [["-1.5"], ["-10.25"], ["3"], ["20"]];
+  assert.deepEqual(sorted(decimals, column("DECIMAL(5,2)"), { ...up, isDescending: true }).flat(), ["20", "3", "-1.5", "-10.25"]);
+  assert.equal(tabbed([column("STRING")], [["a\tb"], [null], ['"']]), 'a\n"a\tb"\n\n""""');
+});

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.console.browsers import DESKTOP, Watched, chromium, started
+from tests.console.tables import make_tables
+from tests.integration.embedded_catalog import embedded_catalog
+from tests.integration.running import PRUNES_THOUGH_BUSY, RunningGateway
+from tests.java_options import long_lived_jvms
+
+ADMIN = "token-of-the-console-tests"
+PICTURES = os.environ.get("SLUICE_CONSOLE_PICTURES")
+"""A folder for pictures of the rooms. Those of the documentation are made so."""
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    pytest.importorskip("playwright.sync_api", reason="there is no Playwright: `make console-test` brings it")
+    program = chromium()
+    if program is None:
+        pytest.skip("there is no Chromium: apt-get install -y --no-install-recommends chromium")
+    with started(program) as browser:
+        yield browser
+
+
+@pytest.fixture(scope="session")
+def gateway(browser: Any) -> Iterator[RunningGateway]:
+    """A gateway that asks everyone for a key; only where there is a browser."""
+    del browser
+    # Not `tmp_path`: PostgreSQL may run as another user, who has no access to pytest's folder.
+    folder = Path(tempfile.mkdtemp(prefix="sluice-console-"))
+    settings = {
+        **PRUNES_THOUGH_BUSY,
+        "SLUICE_API_TOKENS": f'{{"ops": "{hashlib.sha256(ADMIN.encode()).hexdigest()}"}}',
+        "SLUICE_API_KEYS": "true",
+        "SLUICE_API_KEY_CACHE_TTL_S": "1",
+        "SLUICE_ADMINS": "ops",
+        "SLUICE_SPARK_MASTER": "local[2]",
+        "SLUICE_SPARK_DRIVER_MEMORY": "1g",
+        "SLUICE_DEFAULT_SCHEMA": "shop",
+        "SLUICE_DYNAMIC_FILTERING_MIN_TABLE_BYTES": "0",
+        # Otherwise, tables as small as these are read into memory, and their scans have nothing to prune.
+        "SLUICE_LOCAL_RELATION_MAX_ROWS": "0",
+    }
+    with long_lived_jvms():
+        running = RunningGateway.start(folder / "data", settings)
+    try:
+        with closing(embedded_catalog(running.data_dir)) as lake:
+            make_tables(lake)
+        yield running
+    finally:
+        running.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@dataclass
+class Key:
+    text: str
+    key_id: str
+
+
+MakeKey = Callable[[str], Key]
+
+
+@pytest.fixture
+def make_key(gateway: RunningGateway) -> MakeKey:
+    def make(name: str) -> Key:
+        with closing(gateway.client_with(ADMIN)) as client:
+            made = client.post("/keys", json={"principal": name, "expiresInDays": 1}).json()
+        return Key(made["key"], made["keyId"])
+
+    return make
+
+
+@pytest.fixture
+def opened(browser: Any, gateway: RunningGateway) -> Iterator[Callable[..., Watched]]:
+    """Opens pages without a login. At the end, none has had an error, or asked another host."""
+    contexts: list[Any] = []
+    pages: list[Watched] = []
+
+    def open_page(path: str = "/", **options: Any) -> Watched:
+        context = browser.new_context(base_url=gateway.url, **({"viewport": DESKTOP} | options))
+        context.set_default_timeout(30_000)
+        contexts.append(context)
+        watched = Watched(context.new_page())
+        pages.append(watched)
+        watched.page.goto(path)
+        return watched
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    for watched in pages:
+        assert watched.errors == []
+        assert watched.hosts <= {gateway.url.removeprefix("http://")}
+
+
+LoggedIn = Callable[..., Any]
+
+
+@pytest.fixture
+def logged_in(opened: Callable[..., Watched], make_key: MakeKey) -> LoggedIn:
+    """Opens pages and logs in by the form."""
+
+    def open_page(path: str = "/", name: str = "kim", **options: Any) -> Any:
+        page = opened(path, **options).page
+        page.get_by_label("API key").fill(make_key(name).text)
+        page.get_by_role("button", name="Log in").click()
+        page.get_by_role("navigation").wait_for()
+        return page
+
+    return open_page
+
+
+def picture(page: Any, name: str) -> None:
+    """Keeps a picture of the page, if there is a folder for it."""
+    if PICTURES is not None:
+        page.screenshot(path=f"{PICTURES}/{name}.png")
