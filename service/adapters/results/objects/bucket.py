@@ -76,7 +76,7 @@ class Bucket:
                 if error.response["ResponseMetadata"]["HTTPStatusCode"] == 304:
                     return None
                 raise
-            return Found(self._body(answer), answer["ETag"])
+            return Found(self._body(answer), _field(answer, "ETag"))
 
     def get_range(self, first: int, last: int, *steps: str) -> bytes:
         """Returns the bytes of an object from `first` until before `last`.
@@ -88,10 +88,10 @@ class Bucket:
             answer = self._client.get_object(
                 Bucket=self.access.bucket, Key=self.access.key(*steps), Range=f"bytes={first}-{last - 1}"
             )
-            data = self._body(answer)
-        if len(data) != last - first:
-            raise ObjectGone
-        return data
+            if _field(answer, "ContentLength") != last - first:
+                # An object that ends there says so; a whole one, or the answer of a proxy, is not the range.
+                raise ObjectGone if "ContentRange" in answer else ResultStoreDown
+            return self._body(answer)
 
     def list(self, *steps: str, after: str = "", at_most: int | None = None) -> list[Listed]:
         """Lists the objects below these steps in the order of their keys, as far as `at_most` of them.
@@ -127,19 +127,25 @@ class Bucket:
         )
         start = len(self.access.key("")) if self.access.prefix else 0
         for page in pages:
+            _field(page, "IsTruncated")
             for found in page.get("Contents", ()):
                 yield Listed(tuple(found["Key"][start:].split("/")), found["LastModified"])
 
     def _body(self, answer: Any) -> bytes:
         """Reads all of it within the time of an answer: a store may send a byte now and then."""
-        deadline = time.monotonic() + max(self.access.timeout_s, answer["ContentLength"] / (1 << 20))
-        pieces = []
-        with answer["Body"] as body:
-            while piece := body.read(PIECE_BYTES):
-                pieces.append(piece)
+        length = _field(answer, "ContentLength")
+        deadline = time.monotonic() + max(self.access.timeout_s, length / (1 << 20))
+        data = bytearray()
+        # This is the stream below the client's own, whose reads wait for all bytes that they ask for. It
+        # neither checks the length nor turns its errors into the client's.
+        with answer["Body"] as stream:
+            while piece := stream.read1(PIECE_BYTES):
+                data += piece
                 if time.monotonic() > deadline:
                     raise ResultStoreDown
-        return b"".join(pieces)
+        if len(data) != length:
+            raise ResultStoreDown
+        return bytes(data)
 
     @contextmanager
     def _asking(self) -> Iterator[None]:
@@ -153,11 +159,22 @@ class Bucket:
         """Turns the client's errors into ours, and notes whether the store answered."""
         try:
             yield
-        except ObjectGone:
-            raise
         except Exception as error:
             failure = failure_of(error)
-            if isinstance(failure, ResultStoreDown) and is_silent(error):
+            if failure is None:
+                raise
+            if is_silent(error):
                 self._circuit.note_failure()
-            raise (failure or error) from error
+            else:
+                self._circuit.note_answer()
+            if failure is error:
+                raise
+            raise failure from error
         self._circuit.note_answer()
+
+
+def _field(answer: Any, name: str) -> Any:
+    """Returns what each answer of a store has; a proxy before it may have an answer of its own."""
+    if name not in answer:
+        raise ResultStoreDown
+    return answer[name]

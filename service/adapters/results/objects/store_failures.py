@@ -6,12 +6,14 @@ from http import HTTPStatus
 
 import structlog
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
+from urllib3.exceptions import HTTPError
 
 from service.errors.query_errors import ResultStoreDown
 
 log = structlog.get_logger(__name__)
 
-_GONE = (HTTPStatus.NOT_FOUND, HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE)
+# By the store's own words: a proxy before it says 404, too.
+_GONE = frozenset({"NoSuchKey", "InvalidRange"})
 REFUSED = (
     "The object store of results refuses the gateway. Ask the operator: its credentials are wrong, or may not"
     " list, read, write and delete below results_url."
@@ -32,11 +34,11 @@ def failure_of(error: Exception) -> ObjectGone | ResultStoreDown | None:
 
     The store's own words may name hosts and accounts, so only the log gets them.
     """
-    if isinstance(error, ResultStoreDown):
+    if isinstance(error, ObjectGone | ResultStoreDown):
         return error
     if isinstance(error, ClientError):
         return _of_answer(error)
-    if not isinstance(error, BotoCoreError | OSError):
+    if not isinstance(error, BotoCoreError | HTTPError | OSError):
         return None
     log.warning("result_store_not_reached", error=type(error).__name__, detail=str(error))
     return ResultStoreDown(NO_CREDENTIALS if isinstance(error, NoCredentialsError) else None)
@@ -45,14 +47,14 @@ def failure_of(error: Exception) -> ObjectGone | ResultStoreDown | None:
 def is_silent(error: Exception) -> bool:
     """Whether the store gave no answer, so that another question would get none either."""
     if not isinstance(error, ClientError):
-        return True
+        return not isinstance(error, ObjectGone)
     return _status(error) >= HTTPStatus.INTERNAL_SERVER_ERROR
 
 
 def _of_answer(error: ClientError) -> ObjectGone | ResultStoreDown:
     status = _status(error)
     code = error.response.get("Error", {}).get("Code", "")
-    if code != "NoSuchBucket" and status in _GONE:
+    if code in _GONE:
         return ObjectGone()
     log.warning("result_store_refused", status=status, code=code, operation=error.operation_name)
     if code == "NoSuchBucket":
