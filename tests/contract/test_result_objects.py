@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,10 +18,12 @@ from api.cli.wiring_checks import result_store_checks
 from service.adapters.results.leftovers import GRACE
 from service.adapters.results.local_first_results import LocalFirstResults
 from service.adapters.results.manifest_file import NAME
-from service.adapters.results.objects.bucket import Bucket
+from service.adapters.results.objects.bucket import REST_MS, Bucket
+from service.adapters.results.objects.object_leftovers import Leftovers
+from service.adapters.results.objects.object_manifests import ObjectManifests
 from service.adapters.results.objects.object_results import ObjectResultStore
 from service.adapters.results.objects.store_access import StoreAccess
-from service.adapters.results.objects.store_failures import NO_BUCKET, REFUSED
+from service.adapters.results.objects.store_failures import NO_BUCKET, REFUSED, ObjectGone
 from service.adapters.results.result_store import FolderResultStore
 from service.adapters.results.store_bounds import ResultBounds
 from service.errors.query_errors import ResultExpired, ResultStoreDown
@@ -36,6 +39,7 @@ from tests.contract.shared_places import (
     written,
 )
 from tests.fakes.clock import FakeClock
+from tests.integration.object_store.names import Denial
 from tests.integration.object_store.server import ObjectStore
 
 UNFINISHED_AFTER = ResultBounds().unfinished_after
@@ -131,6 +135,76 @@ def test_what_could_not_be_deleted_is_deleted_later(place: SharedBucket) -> None
     assert place.entries() == set()
 
 
+def test_a_result_in_the_place_of_one_that_could_not_be_deleted_stays(place: SharedBucket) -> None:
+    store = place.replica()
+    query_id, other = kept(place, store), uuid4()
+    place.server.deny(Denial(place.bucket, "put", NAME), Denial(place.bucket, "list"))
+    try:
+        # Its claim is written, but neither its manifest nor, after that, the deletion of both.
+        assert not store.share(query_id, other)
+    finally:
+        place.server.deny()
+    store.keep(other, written(place, store, other), COLUMNS, is_truncated=True)
+    with place.server.denying(place.bucket, "list"):
+        store.drop(query_id)
+    again = written(place, store, query_id)
+    store.sweep()
+    store.keep(query_id, again, COLUMNS, is_truncated=True)
+    store.sweep()
+    assert whole(store, other) == whole(place.replica(), query_id)
+
+
+class BackwardBucket(Bucket):
+    """Deletes the last of several objects first, as a store may, and lets others act in between."""
+
+    meanwhile: Callable[[], object] | None = None
+
+    def delete(self, names: Sequence[tuple[str, ...]]) -> None:
+        for steps in reversed(names):
+            super().delete([steps])
+            act, self.meanwhile = self.meanwhile, None
+            if act is not None:
+                act()
+
+
+def test_who_shares_a_result_that_goes_gets_its_parts_or_nothing(
+    place: SharedBucket, clock: FakeClock
+) -> None:
+    here, there = place.replica(), place.replica()
+    bucket = BackwardBucket(place.opened().access, clock)
+    store = ObjectResultStore(bucket, clock, ResultBounds())
+    origin, second, third = kept(place, here), uuid4(), uuid4()
+    data = whole(here, origin)
+    assert store.share(origin, second)
+    shared: list[bool] = []
+
+    def meanwhile() -> None:
+        here.drop(origin)
+        shared.append(there.share(second, third))
+
+    bucket.meanwhile = meanwhile
+    store.drop(second)
+    assert not shared[0] or whole(there, third) == data
+
+
+def test_parts_stay_for_a_manifest_that_only_another_version_can_read(
+    place: SharedBucket, clock: FakeClock
+) -> None:
+    origin, claimant = uuid4(), uuid4()
+    written(place, place.replica(), origin)
+    place.server.put(place.bucket, f"{PREFIX}/{origin}/claims/{claimant}", b"")
+    clock.advance(UNFINISHED_AFTER + timedelta(minutes=2))
+    unknown = b'{"version": 1000}'
+    place.server.put(place.bucket, f"{PREFIX}/{claimant}/{NAME}", unknown)
+    names = place.names(origin)
+    bucket = place.opened()
+    bounds = ResultBounds()
+    Leftovers(bucket, ObjectManifests(bucket), bounds, lambda query_id: query_id == claimant).delete(
+        clock.now()
+    )
+    assert place.names(origin) == names
+
+
 # ---- a store that does not answer ----------------------------------------------------------------------
 
 
@@ -155,6 +229,18 @@ def test_a_store_that_stays_silent_ends_each_call_in_time_and_the_next_ones_at_o
             store.manifest(uuid4())
         assert not store.share(uuid4(), uuid4(), "a key")
     assert time.monotonic() - begun < 1
+
+
+def test_a_store_that_has_no_such_object_answers_again(place: SharedBucket, clock: FakeClock) -> None:
+    bucket = place.opened()
+    with place.server.denying(place.bucket, "get", status=503), pytest.raises(ResultStoreDown):
+        bucket.get("missing")
+    with pytest.raises(ResultStoreDown):
+        bucket.put(b"", "some")
+    clock.advance(timedelta(milliseconds=REST_MS))
+    with pytest.raises(ObjectGone):
+        bucket.get("missing")
+    bucket.put(b"", "some")
 
 
 def test_the_cause_is_named_without_the_stores_own_words(place: SharedBucket, clock: FakeClock) -> None:

@@ -36,8 +36,10 @@ def delete_result(bucket: Bucket, query_id: UUID, origin: UUID) -> None:
         ResultStoreDown: the store does not answer; calling it again goes on.
     """
     own = str(query_id)
-    # The manifest before the parts, so that no replica begins to read what is about to go.
-    names = [(own, NAME), (own, KEY), (own, RIGHTS)]
+    # On its own, before the claim: a store deletes several objects in any order, and who shares this result
+    # in between would see its manifest, while the origin's deleter sees no claim.
+    bucket.delete([(own, NAME)])
+    names = [(own, KEY), (own, RIGHTS)]
     bucket.delete(names if origin == query_id else [*names, (str(origin), CLAIMS, own)])
     for each in {query_id, origin}:
         delete_unneeded(bucket, each)
@@ -56,7 +58,12 @@ def delete_unneeded(bucket: Bucket, query_id: UUID) -> None:
 
 def is_needed(objects: Sequence[Listed]) -> bool:
     """Whether the objects of a query have a manifest or claims among them."""
-    return any(listed.steps[1:] == (NAME,) for listed in objects) or any(map(is_claim, objects))
+    return has_manifest(objects) or any(map(is_claim, objects))
+
+
+def has_manifest(objects: Sequence[Listed]) -> bool:
+    """Whether the objects of a query have a manifest among them."""
+    return any(listed.steps[1:] == (NAME,) for listed in objects)
 
 
 def is_claim(listed: Listed) -> bool:

@@ -11,7 +11,7 @@ import structlog
 from service.adapters.results.leftovers import GRACE
 from service.adapters.results.manifest_file import milliseconds
 from service.adapters.results.objects.bucket import Bucket, Listed
-from service.adapters.results.objects.claims import delete_result, is_claim
+from service.adapters.results.objects.claims import delete_result, has_manifest, is_claim
 from service.adapters.results.objects.object_manifests import ObjectManifests
 from service.adapters.results.store_bounds import ResultBounds
 
@@ -80,7 +80,8 @@ class Leftovers:
 
     def _is_claimed(self, listed: Listed) -> bool:
         claimant = _query_id(listed.steps[-1])
-        return claimant is not None and self._manifests.read(claimant) is not None
+        # Whether there is a manifest, not whether this version can read it.
+        return claimant is not None and has_manifest(self._bucket.list(str(claimant)))
 
 
 def _newest_by_query(listed: list[Listed]) -> dict[UUID, datetime]:

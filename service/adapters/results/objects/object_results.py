@@ -79,6 +79,8 @@ class ObjectResultStore:
     def place(self, query_id: UUID) -> ResultPlace | None:
         """See `WrittenResults`."""
         self._placed.add(query_id)
+        # What is there from now on is new.
+        self._undeleted.pop(query_id, None)
         return ResultPlace(
             address=self._bucket.access.address(str(query_id)),
             batch_rows=self._bounds.chunk_rows,
@@ -163,8 +165,10 @@ class ObjectResultStore:
         """
         for query_id in self._room.expired(self._clock.elapsed_ms()):
             self.drop(query_id)
-        for query_id, origin in list(self._undeleted.items()):
-            self._delete(query_id, origin)
+        for query_id in list(self._undeleted):
+            origin = self._undeleted.pop(query_id, None)
+            if origin is not None:
+                self._delete(query_id, origin)
         self._leftovers.delete(self._clock.now())
 
     def check(self) -> ResultStoreDown | None:
@@ -222,7 +226,9 @@ class ObjectResultStore:
         try:
             self._write_manifest(other, shared)
         except ResultStoreDown:
-            self._delete(other, stored.origin)
+            # Not tried again: the query runs now, and the next time its own result may be there.
+            with suppress(ResultStoreDown):
+                delete_result(self._bucket, other, stored.origin)
             raise
         self._add(other, shared)
         return True
@@ -234,6 +240,8 @@ class ObjectResultStore:
     def _add(self, query_id: UUID, stored: StoredResult) -> None:
         self._room.remove(query_id)
         self._placed.discard(query_id)
+        # What the query had before is replaced, and the sweep of leftovers ends its claim.
+        self._undeleted.pop(query_id, None)
         self._evict(self._room.add(query_id, stored))
 
     def _stored(self, query_id: UUID) -> StoredResult:
@@ -259,7 +267,6 @@ class ObjectResultStore:
         return None
 
     def _delete(self, query_id: UUID, origin: UUID) -> None:
-        self._undeleted.pop(query_id, None)
         try:
             delete_result(self._bucket, query_id, origin)
         except ResultStoreDown as failure:
