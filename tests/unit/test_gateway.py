@@ -71,6 +71,20 @@ class CountingStore(FakeMetricsStore):
         return super().find_request(caller, request_id)
 
 
+class SlowDeletion(FakeResultStore):
+    """Does not come back from its first deletion before it is told to."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        super().__init__(clock, RESULT_TTL)
+        self.has_begun, self.may_end = threading.Event(), threading.Event()
+
+    def drop(self, query_id: UUID) -> None:
+        if not self.has_begun.is_set():
+            self.has_begun.set()
+            self.may_end.wait()
+        super().drop(query_id)
+
+
 class House:
     """A gateway and all of its fakes."""
 
@@ -88,6 +102,7 @@ class House:
         ingests: FakeIngests | None = None,
         replicas: FakeReplicas | None = None,
         presence: PresenceBounds = UNHURRIED,
+        results: FakeResultStore | None = None,
         *,
         access_of: Callable[[Principal], Access] | None = None,
     ) -> None:
@@ -97,7 +112,7 @@ class House:
         self.journal = journal or FakeJournal(self.store)
         self.filter_cache = filter_cache or FakeFilterCache()
         self.catalogs = catalogs or FakeCatalogs(tables=[facts_of_empty_table(ITEM)])
-        self.results = FakeResultStore(self.clock, RESULT_TTL, chunk_rows=2)
+        self.results = results or FakeResultStore(self.clock, RESULT_TTL, chunk_rows=2)
         self.closings = 0
         self._ports = QueryPorts(
             engine=engine,
@@ -450,6 +465,23 @@ def test_a_timeout_ends_what_runs_and_what_waits(house: House) -> None:
             assert house.error_code(query_id) == "QUERY_TIMED_OUT"
             assert house.state(query_id) is QueryState.FAILED
     assert [run.query_id for run in house.engine.runs] == [running]
+
+
+def test_a_timeout_does_not_wait_for_results_that_are_deleted(build: Build) -> None:
+    clock = FakeClock()
+    results = SlowDeletion(clock)
+    house = build(clock=clock, results=results)
+    house.ended(house.submit())
+    clock.advance(RESULT_TTL + timedelta(milliseconds=1))
+    try:
+        assert results.has_begun.wait(PATIENCE_S)
+        with house.engine.paused():
+            late = house.submit(timeout_ms=1000)
+            house.engine.wait_for_runs(2)
+            clock.advance(timedelta(seconds=1))
+            assert house.error_code(late) == "QUERY_TIMED_OUT"
+    finally:
+        results.may_end.set()
 
 
 def test_chunks_of_what_has_no_result_are_not_found(build: Build) -> None:

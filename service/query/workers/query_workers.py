@@ -48,7 +48,9 @@ class QueryWorkers:
         )
         self._sweeper = PeriodicWorker("sweep", self._sweep, SWEEP_INTERVAL_S)
         self._sweeper.start()
-        # In a thread of its own: the engine may take its time, and timeouts must not wait for it.
+        # In threads of their own: timeouts must not wait for the place of results, or for the engine.
+        self._forgetter = PeriodicWorker("forget-queries", self._forget_old, SWEEP_INTERVAL_S)
+        self._forgetter.start()
         self._cpu = PeriodicWorker("cpu-times", self._charge_cpu, CPU_INTERVAL_S)
         if ports.cpu_times is not None:
             self._cpu.start()
@@ -134,6 +136,7 @@ class QueryWorkers:
         if not self._turns.is_idle_within(ENDED_WITHIN_S):
             log.error("queries_hang_in_stop")
         self._sweeper.close(ENDED_WITHIN_S)
+        self._forgetter.close(ENDED_WITHIN_S)
         self._cpu.close()
 
     def _ended(self, query_id: UUID, _: object) -> None:
@@ -187,6 +190,8 @@ class QueryWorkers:
     def _sweep(self) -> None:
         self._guarded(self._end_late_queries)
         self._turns.poll()
+
+    def _forget_old(self) -> None:
         self._guarded(lambda: forget_old_queries(self._book, self._ports))
 
     def _end_late_queries(self) -> None:
