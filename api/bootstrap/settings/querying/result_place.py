@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from pydantic import BaseModel, Field, field_validator
 
+# As the client for Python wants it, which otherwise fails at the first call.
+_ENDPOINT = re.compile(r"https?://[^/?#\s]+(/[^?#\s]*)?", re.IGNORECASE)
 OBJECT_PROPERTIES = frozenset(
     {
         *("s3.endpoint", "s3.region", "client.region", "s3.force-virtual-addressing"),
@@ -83,4 +86,7 @@ class ResultPlaceSettings(BaseModel):
     def _knows_properties(cls, value: dict[str, str]) -> dict[str, str]:
         for name in value.keys() - OBJECT_PROPERTIES:
             raise ValueError(f"{name} is not one of {', '.join(sorted(OBJECT_PROPERTIES))}")
+        endpoint = value.get("s3.endpoint")
+        if endpoint is not None and not _ENDPOINT.fullmatch(endpoint):
+            raise ValueError("s3.endpoint has to be a URL, such as http://store:9000")
         return value

@@ -43,6 +43,12 @@ def test_properties_that_one_of_the_clients_does_not_know_are_refused() -> None:
         settings_of(results_url="s3://b/x", results_properties={"s3.role-arn": "arn:aws:iam::1:role/x"})
 
 
+@pytest.mark.parametrize("endpoint", ["store:9000", "//store:9000", "http://", "http://a b"])
+def test_an_endpoint_that_is_no_url_is_refused(endpoint: str) -> None:
+    with pytest.raises(ValidationError, match="has to be a URL"):
+        settings_of(results_url="s3://b/x", results_properties={"s3.endpoint": endpoint})
+
+
 def test_calls_of_executors_end_in_time_and_go_to_the_same_store() -> None:
     given = {"s3.endpoint": "http://store:9000", "s3.access-key-id": "a", "s3.secret-access-key": "b"}
     access = store_access(
