@@ -1,4 +1,4 @@
-"""What a bucket makes of answers that are none of a store, or that do not arrive as a whole."""
+"""A bucket takes no answer that a store has not given, or that has not arrived as a whole."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ class CountingStore(FakeMetricsStore):
 
 
 class SlowDeletion(FakeResultStore):
-    """Does not come back from its first deletion before it is told to."""
+    """Does not come back from its first deletion before the test says so."""
 
     def __init__(self, clock: FakeClock) -> None:
         super().__init__(clock, RESULT_TTL)

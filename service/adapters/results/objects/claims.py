@@ -36,11 +36,12 @@ def delete_result(bucket: Bucket, query_id: UUID, origin: UUID) -> None:
         ResultStoreDown: the store does not answer; calling it again goes on.
     """
     own = str(query_id)
-    # On its own, before the claim: a store deletes several objects in any order, and who shares this result
-    # in between would see its manifest, while the origin's deleter sees no claim.
-    bucket.delete([(own, NAME)])
-    names = [(own, KEY), (own, RIGHTS)]
-    bucket.delete(names if origin == query_id else [*names, (str(origin), CLAIMS, own)])
+    # The manifest before the parts, so that no replica begins to read what is about to go.
+    bucket.delete([(own, NAME), (own, KEY), (own, RIGHTS)])
+    if origin != query_id:
+        # Not with the manifest: a store deletes several objects in any order. Who shares this result while
+        # its claim alone is gone would see the manifest, and the origin's deleter no claim.
+        bucket.delete([(str(origin), CLAIMS, own)])
     for each in {query_id, origin}:
         delete_unneeded(bucket, each)
 

@@ -79,7 +79,7 @@ class ObjectResultStore:
     def place(self, query_id: UUID) -> ResultPlace | None:
         """See `WrittenResults`."""
         self._placed.add(query_id)
-        # What is there from now on is new.
+        # Its objects are new from now on.
         self._undeleted.pop(query_id, None)
         return ResultPlace(
             address=self._bucket.access.address(str(query_id)),
@@ -240,7 +240,7 @@ class ObjectResultStore:
     def _add(self, query_id: UUID, stored: StoredResult) -> None:
         self._room.remove(query_id)
         self._placed.discard(query_id)
-        # What the query had before is replaced, and the sweep of leftovers ends its claim.
+        # Earlier objects of the query are replaced. The sweep of leftovers ends its claim.
         self._undeleted.pop(query_id, None)
         self._evict(self._room.add(query_id, stored))
 
