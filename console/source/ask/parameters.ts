@@ -8,6 +8,11 @@ export function parametersIn(sql: string): string[] {
   return [...new Set(names)];
 }
 
+/** Returns what was typed for a parameter, whatever its name is. */
+export function typedFor(typed: Readonly<Record<string, string>>, name: string): string {
+  return (Object.hasOwn(typed, name) ? typed[name] : undefined) ?? "";
+}
+
 /** Returns the value for the query: a number, true, false or null where the text is one; else the text. */
 export function valueOf(typed: string): unknown {
   if (/^-?(?:0|[1-9]\d{0,14})$/.test(typed)) {
@@ -17,7 +22,7 @@ export function valueOf(typed: string): unknown {
     return { value: typed, type: decimalFor(typed) };
   }
   const words: Record<string, unknown> = { true: true, false: false, null: null };
-  return typed.toLowerCase() in words ? words[typed.toLowerCase()] : unquoted(typed);
+  return Object.hasOwn(words, typed.toLowerCase()) ? words[typed.toLowerCase()] : unquoted(typed);
 }
 
 function decimalFor(typed: string): string {
