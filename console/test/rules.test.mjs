@@ -25,6 +25,8 @@ test("JSON keeps all digits of whole numbers, and no text becomes a number", asy
     c: '"12345678901234567890',
   });
   assert.equal(exactText(exactJson(text)), text);
+  // A petabyte is a number still: the page calculates with sizes.
+  assert.deepEqual(exactJson("[1000000000000000,9007199254740991,9007199254740993]"), [1e15, 2 ** 53 - 1, 9007199254740993n]);
   assert.deepEqual(exactJson("[0.1234567890123456789,1e300,12]"), [0.12345678901234568, 1e300, 12]);
 });
 
