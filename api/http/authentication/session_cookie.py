@@ -37,7 +37,8 @@ def session_text(headers: Headers, *, has_tls: bool) -> str | None:
 def _texts_of(name: str, headers: Headers) -> Iterator[str]:
     for cookie in ";".join(headers.getlist("cookie")).split(";"):
         found, _, text = cookie.partition("=")
-        if found.strip() == name and text.strip():
+        # Not all that Unicode calls a space: browsers let any page set a cookie with such a name.
+        if found.strip(" \t") == name and text.strip():
             yield text.strip()
 
 

@@ -178,6 +178,25 @@ async def test_a_session_ends_with_its_key(house: House) -> None:
         assert (answer.status_code, answer.json()["code"]) == (401, "API_KEY_REVOKED")
 
 
+async def test_a_revocation_here_ends_the_sessions_at_once(house: House) -> None:
+    key = house.key()
+    async with house.client(admins=["tess"]) as client:
+        await log_in(client, key.text)
+        assert (await client.get(SESSION)).status_code == 200
+        admin = {"Authorization": "Bearer tess's"}
+        assert (await client.delete(f"/keys/{key.key.key_id}", headers=admin)).status_code == 200
+        assert (await client.get(SESSION)).json()["code"] == "API_KEY_REVOKED"
+
+
+@pytest.mark.parametrize("space", [b"\x85", b"\xa0", b"\x1f"])
+async def test_a_name_that_resembles_the_cookie_is_another_one(house: House, space: bytes) -> None:
+    async with house.client() as client:
+        text = cookie_of(await log_in(client, house.key().text)).value
+        client.cookies.clear()
+        sent = {"Cookie": space + f"__Host-sluice_session={text}".encode()}
+        assert (await client.get(SESSION, headers=sent)).status_code == 401  # type: ignore[arg-type]
+
+
 async def test_a_user_can_log_out(house: House) -> None:
     async with house.client() as client:
         text = cookie_of(await log_in(client, house.key().text)).value
