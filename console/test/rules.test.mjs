@@ -33,6 +33,8 @@ test("JSON keeps all digits of whole numbers, and no text becomes a number", asy
 test("parameters are found outside of texts, names, casts and comments", async () => {
   const { parametersIn, typedFor, valueOf } = await rules("ask/parameters");
   assert.deepEqual(parametersIn("select :a, ':b', x::int, `:c` -- :d\n, :e /* :f */, :a"), ["a", "e"]);
+  // A comment that has no end takes the rest, at once: its many beginnings are not tried one by one.
+  assert.deepEqual(parametersIn(`select :a ${"/* :b ".repeat(200_000)}`), ["a"]);
   const values = ["12", "-1.50", "'2000'", "TRUE", "null", "x", "007", ""].map(valueOf);
   assert.deepEqual(values, [12, { value: "-1.50", type: "DECIMAL(3,2)" }, "2000", true, null, "x", "007", ""]);
   assert.deepEqual(["constructor", "__proto__"].map(valueOf), ["constructor", "__proto__"]);

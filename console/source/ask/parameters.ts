@@ -1,6 +1,6 @@
 /** The named parameters of a text, outside of its strings and comments, and their values as they are typed. */
 
-const SKIPPED = /'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.)*"|`[^`]*`|--[^\n]*|\/\*[\s\S]*?\*\/|::/g;
+const SKIPPED = /'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.)*"|`[^`]*`|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|::/g;
 const PARAMETER = /(?<![\w:]):([A-Za-z_]\w*)/g;
 
 export function parametersIn(sql: string): string[] {
