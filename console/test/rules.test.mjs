@@ -25,14 +25,20 @@ test("JSON keeps all digits of whole numbers, and no text becomes a number", asy
     c: '"12345678901234567890',
   });
   assert.equal(exactText(exactJson(text)), text);
+  // A petabyte is a number still: the page calculates with sizes.
+  assert.deepEqual(exactJson("[1000000000000000,9007199254740991,9007199254740993]"), [1e15, 2 ** 53 - 1, 9007199254740993n]);
   assert.deepEqual(exactJson("[0.1234567890123456789,1e300,12]"), [0.12345678901234568, 1e300, 12]);
 });
 
 test("parameters are found outside of texts, names, casts and comments", async () => {
-  const { parametersIn, valueOf } = await rules("ask/parameters");
+  const { parametersIn, typedFor, valueOf } = await rules("ask/parameters");
   assert.deepEqual(parametersIn("select :a, ':b', x::int, `:c` -- :d\n, :e /* :f */, :a"), ["a", "e"]);
+  // A comment that has no end takes the rest, at once: its many beginnings are not tried one by one.
+  assert.deepEqual(parametersIn(`select :a ${"/* :b ".repeat(200_000)}`), ["a"]);
   const values = ["12", "-1.50", "'2000'", "TRUE", "null", "x", "007", ""].map(valueOf);
   assert.deepEqual(values, [12, { value: "-1.50", type: "DECIMAL(3,2)" }, "2000", true, null, "x", "007", ""]);
+  assert.deepEqual(["constructor", "__proto__"].map(valueOf), ["constructor", "__proto__"]);
+  assert.deepEqual(["constructor", "a", "b"].map((name) => typedFor({ a: "1" }, name)), ["", "1", ""]);
 });
 
 test("tables that a text names are found with their aliases", async () => {

@@ -101,9 +101,9 @@ class KnownKeys:
         for key_id in asked:
             before = self._keys.pop(key_id, None)
             self._none.pop(key_id, None)
-            if key_id in self._changed:
-                continue
             key = found.get(key_id)
+            if key_id in self._changed or (key is not None and key.key_id in self._changed):
+                continue
             room = self._none if key is None else self._keys
             room[key_id] = Known(key, now_ms, now_ms if before is None else before.asked_ms)
 
@@ -112,9 +112,11 @@ class KnownKeys:
         self._failed_ms = self._now_ms()
 
     def forget(self, key_id: str) -> None:
-        """Notes that the key was changed here: its next use asks the store."""
-        self._keys.pop(key_id, None)
-        self._none.pop(key_id, None)
+        """Notes that the key was changed here: its next use asks the store, also that of its sessions."""
+        own = [name for name, known in self._keys.items() if known.key and known.key.key_id == key_id]
+        for name in (key_id, *own):
+            self._keys.pop(name, None)
+            self._none.pop(name, None)
         self._changed.add(key_id)
 
     def _latest(self, key_id: str) -> Known | None:

@@ -75,6 +75,8 @@ def test_a_user_logs_in_by_keyboard_and_out_again(
     page.get_by_label("API key").wait_for()
     assert page.context.cookies() == []
     assert page.evaluate("localStorage.length") == 0
+    # The address had the text of the last query.
+    assert page.url == f"{gateway.url}/console#/ask"
 
 
 def test_a_revoked_key_ends_the_session(

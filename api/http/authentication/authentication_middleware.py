@@ -76,10 +76,10 @@ class Authentication:
             peer=peer_of(scope.get("client")),
             authorization=authorization,
             certificate=(scope.get("extensions") or {}).get(EXTENSION),
-            session=session_text(headers, has_tls=self._has_tls),
+            session=session_text(headers, has_tls=self._has_tls) if self._logins.takes_sessions else None,
         )
         try:
-            if sent.is_by_session and not self._logins.is_open:
+            if sent.is_by_session:
                 check_is_own_page(scope, headers)
             return await self._logins.principal(sent)
         except (CredentialRefused, CrossSiteRequest, TooManyFailures, PartDown) as error:

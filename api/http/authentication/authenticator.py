@@ -121,9 +121,10 @@ class Authenticator:
         return replace(found, caller_class=self.classes.of(found.name), roles=roles)
 
     def forget_key(self, key_id: str) -> None:
-        """Notes that an API key was changed here: its next use asks the store."""
-        if self.keys is not None:
-            self.keys.forget(key_id)
+        """Notes that an API key was changed here: its next use asks the store, also that of its sessions."""
+        for lookups in (self.keys, self.sessions):
+            if lookups is not None:
+                lookups.forget(key_id)
 
     def forget_session(self, session_id: str) -> None:
         """Notes that a session was ended here."""

@@ -39,6 +39,11 @@ class Logins:
         """Whether every caller is anonymous, because the operator has enabled no way to authenticate."""
         return self._authenticator.is_open
 
+    @property
+    def takes_sessions(self) -> bool:
+        """Whether a session in a cookie can say who calls. Otherwise, the cookie counts as none."""
+        return self._authenticator.sessions is not None
+
     async def principal(self, sent: Sent) -> Principal:
         """Returns the principal who sent these credentials.
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from http.cookies import CookieError, SimpleCookie
-from urllib.parse import urlsplit
+from collections.abc import Iterator
 
 from starlette.datastructures import Headers
 from starlette.types import Scope
@@ -15,25 +14,32 @@ COOKIE, SECURE_COOKIE = "sluice_session", "__Host-sluice_session"
 HEADER = "X-Sluice-Console"
 """Sent with every request of the console that changes something: no form of another page can send it."""
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
-_MAX_BYTES = 8 * 1024
 
 
 def session_text(headers: Headers, *, has_tls: bool) -> str | None:
     """Returns the text of the session in the request's cookies. None: there is none.
 
-    >>> session_text(Headers({"cookie": "a=1; sluice_session=abc"}), has_tls=False)
+    Cookies of other programs on the same host may be malformed, and do not matter. If the cookie is there
+    with several texts, a page of another host has set one of them, so there is none.
+
+    >>> session_text(Headers({"cookie": 'a={"b": 1}; sluice_session=abc'}), has_tls=False)
     'abc'
+    >>> session_text(Headers({"cookie": "sluice_session=abc; sluice_session=def"}), has_tls=False)
     """
-    sent = headers.get("cookie")
-    if sent is None or len(sent) > _MAX_BYTES:
-        return None
-    try:
-        cookies = SimpleCookie(sent)
-    except CookieError:
-        return None
     # Without TLS here, a proxy may have it.
-    found = cookies.get(SECURE_COOKIE) or (None if has_tls else cookies.get(COOKIE))
-    return None if found is None else found.value or None
+    for name in (SECURE_COOKIE,) if has_tls else (SECURE_COOKIE, COOKIE):
+        texts = set(_texts_of(name, headers))
+        if texts:
+            return texts.pop() if len(texts) == 1 else None
+    return None
+
+
+def _texts_of(name: str, headers: Headers) -> Iterator[str]:
+    for cookie in ";".join(headers.getlist("cookie")).split(";"):
+        found, _, text = cookie.partition("=")
+        # Not all that Unicode calls a space: browsers let any page set a cookie with such a name.
+        if found.strip(" \t") == name and text.strip():
+            yield text.strip()
 
 
 def set_cookie(text: str, lifetime_s: int, *, is_secure: bool) -> str:
@@ -75,4 +81,5 @@ def _has_own_origin(headers: Headers) -> bool:
     origin = headers.get("Origin")
     if origin is None:
         return True
-    return urlsplit(origin).netloc.lower() == headers.get("Host", "").strip().lower()
+    host = headers.get("Host", "").strip().lower()
+    return origin.lower() in (f"http://{host}", f"https://{host}")

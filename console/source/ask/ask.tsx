@@ -8,7 +8,7 @@ import type { Place } from "./completion";
 import { insertText, markErrors, openEditor, replaceText } from "./editor";
 import { type Asked, History } from "./history";
 import { Listing } from "./listing";
-import { parametersIn, valueOf } from "./parameters";
+import { parametersIn, typedFor, valueOf } from "./parameters";
 import { Past } from "./past";
 import { PlaceFields } from "./place_fields";
 import { Progress } from "./progress";
@@ -50,7 +50,7 @@ export function Ask({ login, route }: RoomProps): JSX.Element {
     }
     running.current?.leave();
     const names = parametersIn(text);
-    const parameters = Object.fromEntries(names.map((name) => [name, valueOf(values[name] ?? "")]));
+    const parameters = Object.fromEntries(names.map((name) => [name, valueOf(typedFor(values, name))]));
     keepInAddress(hashOf("ask", "", { sql: text, ...chosen }));
     const next = new Running({ sql: text, ...chosen, parameters, takesAll }, changed);
     running.current = next;
@@ -182,7 +182,7 @@ function Parameters({ names, typed, onChange }: ParametersProps): JSX.Element {
           <input
             type="text"
             spellcheck={false}
-            value={typed[name] ?? ""}
+            value={typedFor(typed, name)}
             onInput={(event) => onChange({ ...typed, [name]: event.currentTarget.value })}
           />
         </label>

@@ -59,7 +59,12 @@ function One({ id, principal }: OneProps): JSX.Element {
   if (explanation === null) {
     return problem === null ? <p class="waiting" role="status">Loading …</p> : <ProblemNote problem={problem}><a href="#/explain">Your newest queries</a></ProblemNote>;
   }
-  return <Page explanation={explanation} id={id} principal={principal} />;
+  return (
+    <>
+      {problem !== null && <ProblemNote problem={problem}><p class="note">What is below is no longer kept up to date.</p></ProblemNote>}
+      <Page explanation={explanation} id={id} principal={principal} />
+    </>
+  );
 }
 
 function Page({ explanation, id, principal }: OneProps & { explanation: Explanation }): JSX.Element {

@@ -5,6 +5,7 @@ import type { Login, Problem } from "../gateway/answers";
 import { problemIn, remove, whenLoggedOut, whoIsHere } from "../gateway/requests";
 import { LoginForm } from "./login_form";
 import { Mark } from "./mark";
+import { ProblemNote } from "./problem_note";
 import { ROOMS } from "./rooms";
 import { useRoute } from "./route";
 
@@ -39,13 +40,16 @@ export function Console(): JSX.Element {
 
 function Rooms({ login, onLogout }: { login: Login; onLogout: () => void }): JSX.Element {
   const route = useRoute();
+  const [problem, setProblem] = useState<Problem | null>(null);
   const room = ROOMS.find((each) => each.name === route.room) ?? ROOMS[0];
   useEffect(() => {
     document.title = `${room?.title ?? ""} · Sluice`;
   }, [room]);
   const logOut = (): void => {
     new History(login.principal).clear();
-    remove("/console/session").then(onLogout, onLogout);
+    // Otherwise, the next user of this browser would find the query in the address.
+    window.history.replaceState(null, "", "#/ask");
+    remove("/console/session").then(onLogout, (error: unknown) => setProblem(problemIn(error)));
   };
   const Content = room?.content;
   return (
@@ -63,7 +67,10 @@ function Rooms({ login, onLogout }: { login: Login; onLogout: () => void }): JSX
           {login.hasLogin && <button type="button" class="quiet" onClick={logOut}>Log out</button>}
         </span>
       </header>
-      <main id="main" tabIndex={-1}>{Content && <Content login={login} route={route} />}</main>
+      <main id="main" tabIndex={-1}>
+        {problem !== null && <ProblemNote problem={problem}><p class="note">You are still logged in.</p></ProblemNote>}
+        {Content && <Content login={login} route={route} />}
+      </main>
     </>
   );
 }

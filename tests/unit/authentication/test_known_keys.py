@@ -137,6 +137,16 @@ def test_an_answer_from_before_a_revocation_here_does_not_count() -> None:
     assert known.find("a") is not None
 
 
+def test_a_change_of_a_key_concerns_its_sessions() -> None:
+    known = KnownKeys(FakeClock(), TIMES)
+    known.confirm(["a", "b"], {"a": KEY, "b": replace(KEY, key_id="other")})
+    known.to_ask(["c"])
+    known.forget(KEY.key_id)
+    known.confirm(["c"], {"c": KEY})
+    assert known.find("a") is known.find("c") is None
+    assert known.find("b") is not None
+
+
 def test_what_was_changed_here_is_asked_for_at_once() -> None:
     known = KnownKeys(FakeClock(), TIMES)
     known.confirm(["a"], {"a": KEY})

@@ -75,6 +75,9 @@ async def log_out(request: Request, response: Response, app_context: CurrentAppC
 def _give(request: Request, response: Response, app_context: AppContext, text: str, lifetime_s: int) -> None:
     secure = is_secure(request.headers, has_tls=app_context.settings.has_tls)
     response.headers["Set-Cookie"] = set_cookie(text, lifetime_s, is_secure=secure)
+    if secure:
+        # One from a page that came without TLS would count as soon as this one is gone.
+        response.headers.append("Set-Cookie", set_cookie("", 0, is_secure=False))
 
 
 def _sessions(app_context: AppContext) -> KeySessions:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 from anyio import to_thread
@@ -22,7 +23,8 @@ CONTENT_SECURITY_POLICY = (
 """No script or style is in the page itself, and nothing is asked of another host."""
 _LATEST = "no-cache"
 _FOR_EVER = "public, max-age=31536000, immutable"
-"""The name of a file has the hash of its bytes."""
+_HASHED = re.compile(r"-[0-9a-f]{16}\.")
+"""A name with the hash of the file's bytes: under this name, it never changes."""
 _HTML = "text/html"
 _CODINGS = "gzip"
 
@@ -52,7 +54,8 @@ async def get_file(name: str, accept_encoding: Accepted = None, if_none_match: A
     found = (await to_thread.run_sync(built_files)).get(name)
     if found is None or name == PAGE:
         raise RouteNotFound
-    return _answer(found, _FOR_EVER, accept_encoding, if_none_match)
+    cache_control = _FOR_EVER if _HASHED.search(name) else _LATEST
+    return _answer(found, cache_control, accept_encoding, if_none_match)
 
 
 def _answer(
@@ -63,10 +66,12 @@ def _answer(
     headers = {
         "Cache-Control": cache_control,
         "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+        "Cross-Origin-Opener-Policy": "same-origin",
         "ETag": etag,
         "Vary": "Accept-Encoding",
     }
-    if if_none_match is not None and etag in (tag.strip() for tag in if_none_match.split(",")):
+    known = (tag.strip().removeprefix("W/") for tag in (if_none_match or "").split(","))
+    if etag in known:
         return Response(status_code=304, headers=headers)
     if not is_zipped:
         return Response(file.plain, headers=headers, media_type=file.media_type)

@@ -60,8 +60,13 @@ async def log_in(client: httpx.AsyncClient, text: str, **headers: str) -> httpx.
     return await client.post(SESSION, headers=OWN | {"Authorization": f"Bearer {text}"} | headers)
 
 
+def cookies_of(answer: httpx.Response) -> list[Any]:
+    sent = answer.headers.get_list("set-cookie")
+    return [cookie for each in sent for cookie in SimpleCookie(each).values()]
+
+
 def cookie_of(answer: httpx.Response) -> Any:
-    [cookie] = SimpleCookie(answer.headers["set-cookie"]).values()
+    [cookie] = cookies_of(answer)
     return cookie
 
 
@@ -90,7 +95,7 @@ async def test_a_key_becomes_a_session_that_no_script_can_read(house: House) -> 
 async def test_behind_a_proxy_with_tls_the_cookie_is_for_tls_alone(house: House) -> None:
     async with house.client() as client:
         answer = await log_in(client, house.key().text, Origin="https://gateway.example")
-        cookie = cookie_of(answer)
+        [cookie, *_] = cookies_of(answer)
         assert (cookie.key, bool(cookie["secure"])) == ("__Host-sluice_session", True)
         client.cookies.clear()
         sent = {"Cookie": f"{cookie.key}={cookie.value}"}
@@ -106,6 +111,8 @@ async def test_behind_a_proxy_with_tls_the_cookie_is_for_tls_alone(house: House)
         {"Sec-Fetch-Site": "", "Origin": "http://evil.example"},
         {"Sec-Fetch-Site": "", "Origin": "http://localhost:9999"},
         {"Sec-Fetch-Site": "", "Origin": "null"},
+        {"Sec-Fetch-Site": "", "Origin": "http://["},
+        {"Sec-Fetch-Site": "", "Origin": "https://a]b"},
     ],
 )
 async def test_no_other_page_can_act_for_the_user(house: House, headers: dict[str, str]) -> None:
@@ -171,6 +178,25 @@ async def test_a_session_ends_with_its_key(house: House) -> None:
         assert (answer.status_code, answer.json()["code"]) == (401, "API_KEY_REVOKED")
 
 
+async def test_a_revocation_here_ends_the_sessions_at_once(house: House) -> None:
+    key = house.key()
+    async with house.client(admins=["tess"]) as client:
+        await log_in(client, key.text)
+        assert (await client.get(SESSION)).status_code == 200
+        admin = {"Authorization": "Bearer tess's"}
+        assert (await client.delete(f"/keys/{key.key.key_id}", headers=admin)).status_code == 200
+        assert (await client.get(SESSION)).json()["code"] == "API_KEY_REVOKED"
+
+
+@pytest.mark.parametrize("space", [b"\x85", b"\xa0", b"\x1f"])
+async def test_a_name_that_resembles_the_cookie_is_another_one(house: House, space: bytes) -> None:
+    async with house.client() as client:
+        text = cookie_of(await log_in(client, house.key().text)).value
+        client.cookies.clear()
+        sent = {"Cookie": space + f"__Host-sluice_session={text}".encode()}
+        assert (await client.get(SESSION, headers=sent)).status_code == 401  # type: ignore[arg-type]
+
+
 async def test_a_user_can_log_out(house: House) -> None:
     async with house.client() as client:
         text = cookie_of(await log_in(client, house.key().text)).value
@@ -198,6 +224,36 @@ async def test_a_cookie_that_is_no_session_is_nobody(house: House, text: str) ->
     async with house.client() as client:
         sent = {"Cookie": f"sluice_session={text}".encode()}
         assert (await client.get("/query", headers=sent)).status_code == 401  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "other", ['a={"b": 1}', "version=1", "a=é", "a=b c", "a b=1", 'a="b', "alone", "=a", "a=" + "b" * 9_000]
+)
+async def test_cookies_of_other_programs_do_not_matter(house: House, other: str) -> None:
+    async with house.client() as client:
+        own = f"sluice_session={cookie_of(await log_in(client, house.key().text)).value}"
+        for cookies in (f"{other}; {own}", f"{own}; {other}"):
+            sent = {"Cookie": cookies.encode()}
+            assert (await client.get(SESSION, headers=sent)).status_code == 200  # type: ignore[arg-type]
+
+
+async def test_a_second_cookie_from_another_host_logs_nobody_in(house: House) -> None:
+    async with house.client() as client:
+        kim, eve = [cookie_of(await log_in(client, house.key(name).text)).value for name in ("kim", "eve")]
+        for first, second in ((kim, eve), (eve, kim)):
+            sent = {"Cookie": f"sluice_session={first}; sluice_session={second}"}
+            assert (await client.get(SESSION, headers=sent)).status_code == 401
+
+
+async def test_a_logout_with_tls_leaves_no_cookie_from_before(house: House) -> None:
+    async with house.client() as client:
+        key = house.key().text
+        plain = cookie_of(await log_in(client, key)).value
+        safe = cookies_of(await log_in(client, key, Origin="https://gateway.example"))[0].value
+        sent = {"Cookie": f"sluice_session={plain}; __Host-sluice_session={safe}"}
+        out = await client.delete(SESSION, headers=OWN | sent | {"Origin": "https://gateway.example"})
+        gone = {cookie.key for cookie in cookies_of(out) if cookie["max-age"] == "0"}
+        assert gone == {"sluice_session", "__Host-sluice_session"}
 
 
 async def test_a_credential_in_the_head_counts_more_than_the_cookie(house: House) -> None:
@@ -255,9 +311,13 @@ async def test_while_the_store_is_down_known_sessions_go_on(house: House) -> Non
         assert (answer.status_code, answer.json()["code"]) == (503, "AUTHENTICATION_DOWN")
 
 
-async def test_with_the_console_off_a_cookie_is_nobody(house: House) -> None:
+@pytest.mark.parametrize("without", ["console", "api_keys"])
+async def test_without_the_console_or_keys_a_cookie_is_nobody(house: House, without: str) -> None:
     async with house.client() as client:
         text = cookie_of(await log_in(client, house.key().text)).value
-    async with house.client(console=False) as client:
-        sent = OWN | {"Cookie": f"sluice_session={text}"}
-        assert (await client.get("/query", headers=sent)).status_code == 401
+    async with house.client(**{without: False}) as client:
+        sent = {"Cookie": f"sluice_session={text}"}
+        for method in ("GET", "POST"):
+            for own in (OWN, {}):
+                answer = await client.request(method, "/query", headers=own | sent)
+                assert (answer.status_code, answer.json()["code"]) == (401, "UNAUTHENTICATED")
