@@ -71,6 +71,8 @@ def gateway(data_dir: Path) -> Iterator[Gateway]:
         hash_relations_max_bytes=16 << 20,
         dynamic_filtering_min_table_bytes=0,
         dynamic_filtering_collect_timeout_s=60,
+        # On a busy machine, the default time ends before a text is read, and the query runs as written.
+        dynamic_filtering_detection_timeout_s=20,
         # A query runs without a table's facts if they take longer than this, and these tests need them.
         catalog_facts_timeout_s=60,
         # And they name where keys came from.
