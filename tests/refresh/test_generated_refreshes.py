@@ -1,4 +1,4 @@
-"""Generated aggregations have the rows of a full run, while a writer commits all the time.
+"""Generated aggregations have the rows of a full run, while a writer commits during each of them.
 
 `SLUICE_SOAK_REFRESHES` is the number of questions, `SLUICE_SOAK_SEED` the seed. A soak reports each
 difference at once, and continues.
@@ -28,7 +28,6 @@ IS_SOAK = "SLUICE_SOAK_REFRESHES" in os.environ
 SECONDS_PER_QUESTION = 15
 POOL = 6
 """So many queries are asked again and again; a new one takes the place of an old one."""
-PAUSE_S = 0.5
 REPORT_EVERY = 100
 
 
@@ -105,8 +104,10 @@ def test_refreshed_answers_are_those_of_full_runs(lake: SqlCatalog, asker: Asker
     print(f"seed {SEED}")  # noqa: T201 - pytest shows it with a failure
     asked = Round(lake, asker, SEED)
     faults: list[str] = []
-    with Writer(lake, asked.fact, SEED, PAUSE_S).at_work():
+    writer = Writer(lake, asked.fact, SEED)
+    with writer.at_work():
         for number in range(1, COUNT + 1):
+            writer.start_commit()
             found = asked.ask()
             if found:
                 faults.append(found)

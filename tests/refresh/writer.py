@@ -1,4 +1,4 @@
-"""Commits to a fact all the while: appends mostly, and now and then a commit that no state survives."""
+"""Commits to a fact while queries run: appends mostly, and now and then a commit that no state survives."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ KEPT_S = 120
 
 
 class Writer:
-    """One thread that commits; `pause_s` lies between two commits."""
+    """One thread that commits once for each call of `start_commit`, so a slow machine has no more commits."""
 
-    def __init__(self, catalog: Catalog, name: str, seed: int, pause_s: float) -> None:
+    def __init__(self, catalog: Catalog, name: str, seed: int) -> None:
         self._catalog = catalog
         self._name = name
         self._random = Random(seed)
-        self._pause_s = pause_s
+        self._asked_for = threading.Semaphore(0)
         self.commits: Counter[str] = Counter()
 
     def commit(self) -> None:
@@ -57,15 +57,19 @@ class Writer:
         except CommitFailedException:
             self._count("failed")
 
+    def start_commit(self) -> None:
+        """Makes the thread of `at_work` commit, and does not wait for it."""
+        self._asked_for.release()
+
     @contextmanager
     def at_work(self) -> Iterator[None]:
-        """Commits until the block ends."""
+        """Commits when asked to, until the block ends."""
         is_over = threading.Event()
         failures: list[BaseException] = []
 
         def work() -> None:
             try:
-                while not is_over.wait(self._pause_s):
+                while self._asked_for.acquire() and not is_over.is_set():
                     self.commit()
             except BaseException as failure:  # noqa: BLE001 - the test fails with it
                 failures.append(failure)
@@ -76,6 +80,7 @@ class Writer:
             yield
         finally:
             is_over.set()
+            self.start_commit()
             thread.join()
         if failures:
             raise failures[0]
