@@ -25,10 +25,10 @@ from tests.failover.test_failover import BACK_WITHIN_S, say
 from tests.failover.valkey_group import cluster
 from tests.integration.asking import ask, explain
 from tests.integration.lakehouse import DAYS, DAYS_PER_MONTH, make_star, sales_on
+from tests.integration.queries.test_dynamic_filtering import ALWAYS, applied
 from tests.integration.replicas import settings_over
 from tests.integration.running import RunningGateway, run_sluice
 from tests.integration.servers import postgres
-from tests.integration.test_dynamic_filtering import ALWAYS, applied
 from tests.polling import until
 
 pytestmark = [

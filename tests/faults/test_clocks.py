@@ -22,10 +22,10 @@ from tests.contract.catalogs.ahead import goes_back_ms
 from tests.faults.test_faults import ASKED_FOR, say
 from tests.integration.asking import ask, explain, rows, start, state, status
 from tests.integration.lakehouse import RETURNS, make, make_star, returns_row
+from tests.integration.queries.test_dynamic_filtering import ALWAYS, applied, star
 from tests.integration.replicas import killed, settings_over
 from tests.integration.running import ENDLESS, REPOSITORY, RunningGateway, run_sluice
 from tests.integration.servers import postgres, valkey
-from tests.integration.test_dynamic_filtering import ALWAYS, applied, star
 from tests.polling import until
 
 pytestmark = [

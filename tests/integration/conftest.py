@@ -20,9 +20,9 @@ from tests.integration.lakehouse import make_star
 from tests.integration.log_tables import LOG_SCHEMA, VERSION_2
 from tests.integration.running import PRUNES_THOUGH_BUSY, RunningGateway
 from tests.java_options import long_lived_jvms
-from tests.scopes import ON_ONE_ENGINE
 
 ENGINE = SharedEngine()
+ROOM_OF_ENGINE = Path(__file__).with_name("engine")
 
 
 @contextmanager
@@ -108,8 +108,8 @@ def shared_engine(folder: Path) -> SparkEngine:
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
-    """Closes the shared engine unless the next file uses it."""
-    if nextitem is None or nextitem.path.name not in ON_ONE_ENGINE:
+    """Closes the shared engine unless the next test may use it."""
+    if nextitem is None or nextitem.path.parent != ROOM_OF_ENGINE:
         ENGINE.close()
 
 

@@ -17,10 +17,10 @@ from service.adapters.filters.codec import decode_head, encode
 from tests.fakes.filters import date_filter, keys_of
 from tests.integration.asking import JsonObject, ask, explain, post, problem, start, status
 from tests.integration.lakehouse import DAYS_PER_MONTH, FIRST_DAY, sales_on
+from tests.integration.queries.test_dynamic_filtering import ALWAYS, applied, star
 from tests.integration.replicas import SLOW_TO_COLLECT, Replicas, killed, replicas
 from tests.integration.running import RunningGateway
 from tests.integration.servers import garbage
-from tests.integration.test_dynamic_filtering import ALWAYS, applied, star
 from tests.polling import until
 
 pytestmark = pytest.mark.integration

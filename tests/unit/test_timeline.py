@@ -11,13 +11,12 @@ from tests.timeline import Timeline
 @pytest.mark.parametrize(
     ("nodeid", "group"),
     [
-        ("tests/equivalence/test_words.py::test_a[x/y]", "equivalence"),
+        ("tests/equivalence/texts/test_words.py::test_a[x/y]", "equivalence/texts"),
         ("tests/unit/api/http/test_tls.py::test_a", "unit/api"),
         ("tests/unit/test_circuit.py::test_a", "unit/test_circuit.py"),
         ("tests/integration/hive/test_beeline.py::test_a", "integration/hive"),
         ("tests/integration/test_demo.py::test_a", "integration/test_demo.py"),
-        ("tests/integration/test_engine.py::test_a", "engine"),
-        ("tests/integration/test_metrics.py::test_a", "gateways"),
+        ("tests/refresh/test_policies.py::test_a", "refresh"),
     ],
 )
 def test_tests_of_a_group_share_what_is_slow_to_start(nodeid: str, group: str) -> None:

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 
 from tests.integration.flight.conftest import NAME, PASSWORD, FlightGateway
+from tests.integration.queries.test_result_types import SHAPES, columns_of
 from tests.integration.running import ENDLESS
-from tests.integration.test_result_types import SHAPES, columns_of
 from tests.polling import until
 
 dbapi = pytest.importorskip("adbc_driver_flightsql.dbapi")

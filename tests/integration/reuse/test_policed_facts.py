@@ -24,7 +24,7 @@ from spark_session.engine.reuse_facts import SparkViewStates
 from spark_session.settings.settings import SparkSettings
 from tests.contract.test_views import command
 from tests.integration.engines import jars
-from tests.integration.test_policed_views import LAKE
+from tests.integration.policies.test_policed_views import LAKE
 
 pytestmark = pytest.mark.integration
 

@@ -38,7 +38,7 @@ from service.model.ingest.ingest_request import ColumnNames, WriteRule
 from service.model.ingest.writing import TableKey, WritableTable, WriteResult, WriteTarget
 from service.model.tables.tables import TableName
 from spark_session.engine.engine import SparkEngine
-from tests.integration.test_engine import run
+from tests.integration.engine.test_engine import run
 
 pytestmark = pytest.mark.integration
 

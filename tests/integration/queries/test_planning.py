@@ -11,7 +11,7 @@ from pyiceberg.catalog.sql import SqlCatalog
 
 from tests.integration.asking import JsonObject, ask, explain, problem
 from tests.integration.lakehouse import DAYS, DAYS_PER_MONTH
-from tests.integration.test_dynamic_filtering import ALWAYS, NEVER, applied, scan_of, star
+from tests.integration.queries.test_dynamic_filtering import ALWAYS, NEVER, applied, scan_of, star
 from tests.polling import until
 
 READ_OPTIONS = re.compile(r" WITH \(`[^)]*\)")

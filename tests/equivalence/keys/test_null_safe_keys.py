@@ -7,7 +7,7 @@ import pytest
 from service.model.filters.filter_record import Reason
 from service.model.filters.key_set import FilterForm
 from tests.equivalence.harness import Harness
-from tests.equivalence.test_key_types import three_keys
+from tests.equivalence.keys.test_key_types import three_keys
 
 __all__ = ["three_keys"]
 

@@ -10,7 +10,7 @@ from py4j.protocol import Py4JError
 
 from service.errors.unavailable import EngineLost
 from spark_session.engine.engine import SparkEngine
-from tests.integration.test_engine import run
+from tests.integration.engine.test_engine import run
 from tests.polling import until
 
 pytestmark = pytest.mark.integration

@@ -17,7 +17,7 @@ from spark_session.engine.engine import SparkEngine
 from spark_session.settings.settings import SparkSettings
 from tests.contract.test_views import command
 from tests.integration.engines import jars
-from tests.integration.test_policed_views import LAKE, ROWS, House, of_ids
+from tests.integration.policies.test_policed_views import LAKE, ROWS, House, of_ids
 
 pytestmark = pytest.mark.integration
 SEEN = "spark_catalog.files.seen"

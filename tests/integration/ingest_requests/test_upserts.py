@@ -24,8 +24,8 @@ from sqlalchemy import URL, create_engine
 from service.adapters.postgres.shared.advisory_lock import advisory_lock
 from tests.integration.asking import JsonObject, ask, explain, rows
 from tests.integration.maintenance_calls import compact
+from tests.integration.queries.test_dynamic_filtering import ALWAYS
 from tests.integration.running import READY_WITHIN_S, RunningGateway
-from tests.integration.test_dynamic_filtering import ALWAYS
 from tests.polling import until
 
 pytestmark = pytest.mark.integration

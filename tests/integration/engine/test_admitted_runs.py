@@ -11,7 +11,7 @@ from service.errors.query_errors import NotAdmitted
 from service.model.query.planned_work import PlannedWork
 from service.ports.engine.query_engine import EngineResult, Statement
 from spark_session.engine.engine import SparkEngine
-from tests.integration.test_engine import prepare, statement
+from tests.integration.engine.test_engine import prepare, statement
 
 pytestmark = pytest.mark.integration
 

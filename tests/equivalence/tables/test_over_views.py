@@ -12,8 +12,8 @@ from spark_session.engine.engine import SparkEngine
 from tests.equivalence.generated_checks import COUNT, TIMEOUT_S, check_generated, seed_of_run
 from tests.equivalence.harness import Harness
 from tests.equivalence.lakehouse import DIMENSIONS, FACTS
-from tests.equivalence.test_known_cases import NOT_PRUNED, PRUNED
-from tests.equivalence.test_odd_texts import fixture_texts
+from tests.equivalence.texts.test_known_cases import NOT_PRUNED, PRUNED
+from tests.equivalence.texts.test_odd_texts import fixture_texts
 from tests.thorough import part_of
 
 BEHIND = "behind"

@@ -7,7 +7,7 @@ import pytest
 from service.model.query.lineage import ColumnLineage
 from service.ports.engine.query_engine import EngineResult
 from spark_session.engine.engine import SparkEngine
-from tests.integration.test_engine import prepare, run
+from tests.integration.engine.test_engine import prepare, run
 
 pytestmark = pytest.mark.integration
 

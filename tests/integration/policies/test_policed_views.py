@@ -29,8 +29,8 @@ from spark_session.engine.metadata.explained import HIDDEN_PLAN
 from spark_session.engine.run_statement import HIDDEN_VALUES
 from spark_session.settings.settings import SparkSettings
 from tests.contract.test_views import command
+from tests.integration.engine.test_hidden_rows import FAILING, PREDICATES, RUNS
 from tests.integration.engines import jars
-from tests.integration.test_hidden_rows import FAILING, PREDICATES, RUNS
 
 pytestmark = pytest.mark.integration
 

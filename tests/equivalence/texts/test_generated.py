@@ -6,7 +6,7 @@ import pytest
 
 from tests.equivalence.generated_checks import COUNT, TIMEOUT_S, check_generated, seed_of_run
 from tests.equivalence.harness import Harness
-from tests.equivalence.test_odd_texts import fixture_texts
+from tests.equivalence.texts.test_odd_texts import fixture_texts
 from tests.soak import SOAK
 
 

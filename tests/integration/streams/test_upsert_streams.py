@@ -14,7 +14,7 @@ from tests.integration.asking import rows
 from tests.integration.embedded_catalog import embedded_catalog
 from tests.integration.log_tables import LOG_SCHEMA, VERSION_2, lines, named, put
 from tests.integration.running import RunningGateway
-from tests.integration.test_streams import stream
+from tests.integration.streams.test_streams import stream
 from tests.polling import until
 
 pytestmark = pytest.mark.integration

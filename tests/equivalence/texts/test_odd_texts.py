@@ -8,7 +8,7 @@ import pytest
 
 from tests.equivalence.harness import Harness
 
-FIXTURES = Path(__file__).parent / "fixtures"
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 
 
 def fixture_texts(name: str) -> list[str]:

@@ -22,7 +22,7 @@ from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.results import Manifest
 from service.ports.engine.query_engine import EngineResult, Statement
 from spark_session.engine.engine import SparkEngine
-from tests.integration.test_result_types import SHAPES, columns_of
+from tests.integration.queries.test_result_types import SHAPES, columns_of
 from tests.polling import until
 
 pytestmark = pytest.mark.integration

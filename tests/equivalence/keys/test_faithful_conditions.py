@@ -12,7 +12,7 @@ from service.gateway import Gateway
 from service.pruning.conditions.is_safe_to_render import is_safe_to_render
 from spark_session.engine.engine import SparkEngine
 
-CONDITIONS = (Path(__file__).parent / "fixtures" / "faithful_conditions.sql").read_text().splitlines()
+CONDITIONS = (Path(__file__).parents[1] / "fixtures" / "faithful_conditions.sql").read_text().splitlines()
 # Pairs of spellings with one meaning, which the parser's tree still distinguishes.
 SAME = (
     (r"isnotnull\((\S+)\)", r"not isnull(\1)"),

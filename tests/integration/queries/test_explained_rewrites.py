@@ -12,8 +12,8 @@ import pytest
 from tests.integration.asking import JsonObject, ask, explain
 from tests.integration.embedded_catalog import embedded_catalog
 from tests.integration.lakehouse import DAYS, DAYS_PER_MONTH, make_star
+from tests.integration.queries.test_dynamic_filtering import ALWAYS, NEVER, reasons, scan_of
 from tests.integration.running import PRUNES_THOUGH_BUSY, RunningGateway
-from tests.integration.test_dynamic_filtering import ALWAYS, NEVER, reasons, scan_of
 from tests.polling import until
 
 pytestmark = pytest.mark.integration

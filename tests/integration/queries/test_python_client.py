@@ -24,8 +24,8 @@ from sluice_client import (
     dbapi,
 )
 from tests.integration.log_tables import ids, named
+from tests.integration.queries.test_result_types import SHAPES, columns_of
 from tests.integration.running import ENDLESS, RunningGateway
-from tests.integration.test_result_types import SHAPES, columns_of
 
 pytestmark = pytest.mark.integration
 

@@ -1,0 +1,1 @@
+"""Keys of every type and form, in joins of every kind."""

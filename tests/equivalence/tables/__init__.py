@@ -1,0 +1,1 @@
+"""Tables, views and policies of every kind, while they change and as they were."""

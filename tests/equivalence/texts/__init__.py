@@ -1,0 +1,1 @@
+"""Texts of every form: known, odd, generated, and those of TPC-DS."""

@@ -1,0 +1,1 @@
+"""An engine without a gateway, shared by the files of this folder."""

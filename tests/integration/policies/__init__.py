@@ -1,0 +1,1 @@
+"""Row filters and masks: the rows that callers see and change."""

@@ -1,0 +1,1 @@
+"""A gateway as in production: callers with tokens, servers of its own that may go down, two catalogs."""

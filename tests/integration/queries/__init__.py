@@ -1,0 +1,1 @@
+"""Queries that are sent to a gateway with default settings."""

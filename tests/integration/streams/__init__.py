@@ -1,0 +1,1 @@
+"""Streams that a gateway runs until someone stops them."""
