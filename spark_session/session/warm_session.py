@@ -20,6 +20,7 @@ from spark_session.results.result_writer import ResultWriter
 from spark_session.results.row_collector import RowCollector
 from spark_session.results.scan_metrics import ScanReader
 from spark_session.results.session_table_reader import SessionTableReader
+from spark_session.session.accumulator_server import log_faults
 from spark_session.session.analyzed_facts import ReuseFacts
 from spark_session.session.catalog_contents import CatalogContents
 from spark_session.session.catalog_watch import CatalogWatch
@@ -110,6 +111,7 @@ class WarmSession:
             check_spark_version(jvm.spark_version())
             context = SparkContext(conf=conf, gateway=jvm.gateway)
             prepare_workers(context, properties)
+            log_faults(context)
             session = cls(jvm, context, settings)
             session._warm_up()
         except BaseException:

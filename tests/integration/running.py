@@ -10,7 +10,7 @@ import ssl
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -181,7 +181,7 @@ class RunningGateway:
 
     def log_lines(self) -> list[dict[str, Any]]:
         """Returns the lines of standard error, each of which must be a JSON object."""
-        return [json.loads(line) for line in self.log_path.read_text().splitlines()]
+        return _parsed(self.log_path.read_text().splitlines())
 
     def stop(self, within_s: float = 60.0) -> int:
         """Sends SIGTERM, and returns the exit code."""
@@ -229,3 +229,15 @@ def _belongs_to(process: psutil.Process, folder: str) -> bool:
         return process.status() != psutil.STATUS_ZOMBIE and any(folder in word for word in words)
     except psutil.Error:
         return False
+
+
+def _parsed(lines: Sequence[str]) -> list[dict[str, Any]]:
+    """Returns the lines of a log; fails with all those that are not JSON."""
+    parsed, others = [], []
+    for line in lines:
+        try:
+            parsed.append(json.loads(line))
+        except json.JSONDecodeError:
+            others.append(line)
+    assert not others, "not JSON: " + "\n".join(others)
+    return parsed

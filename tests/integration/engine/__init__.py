@@ -1,1 +1,0 @@
-"""An engine without a gateway, shared by the files of this folder."""

@@ -1,1 +1,0 @@
-"""The view of an operator: logs, metrics, lineage, audit, and the commands for them."""

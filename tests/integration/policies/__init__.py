@@ -1,1 +1,0 @@
-"""Row filters and masks: the rows that callers see and change."""

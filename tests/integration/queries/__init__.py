@@ -1,1 +1,0 @@
-"""Queries that are sent to a gateway with default settings."""

@@ -1,1 +1,0 @@
-"""Streams that a gateway runs until someone stops them."""
