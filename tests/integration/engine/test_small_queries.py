@@ -22,9 +22,9 @@ def engine(shared_engine: SparkEngine) -> SparkEngine:
     prepare(
         shared_engine,
         "CREATE NAMESPACE IF NOT EXISTS lake.small",
-        "CREATE OR REPLACE TABLE lake.small.facts USING iceberg AS"
+        "CREATE OR REPLACE TABLE small.facts USING iceberg AS"
         " SELECT id, id % 7 AS k, id / 3 AS v FROM range(200)",
-        "CREATE OR REPLACE TABLE lake.small.names USING iceberg AS SELECT id AS k, string(id) AS n FROM range(7)",
+        "CREATE OR REPLACE TABLE small.names USING iceberg AS SELECT id AS k, string(id) AS n FROM range(7)",
     )
     return shared_engine
 
@@ -39,18 +39,18 @@ def planned_once(engine: SparkEngine) -> Iterator[SparkEngine]:
 
 
 SMALL = [
-    "SELECT k, count(*), sum(v) FROM lake.small.facts GROUP BY k",
-    "SELECT n, max(id) FROM lake.small.facts JOIN lake.small.names USING (k) GROUP BY n",
-    "SELECT /*+ MERGE(names) */ n, id FROM lake.small.facts LEFT JOIN lake.small.names USING (k)",
-    "SELECT count(*) FROM lake.small.facts WHERE k = (SELECT max(k) FROM lake.small.names)",
-    "SELECT id, rank() OVER (PARTITION BY k ORDER BY v DESC) FROM lake.small.facts",
-    "WITH t AS (SELECT k, rand() < 2 AS r FROM lake.small.facts) SELECT count(*) FROM t JOIN t AS u USING (k)",
-    "SELECT DISTINCT k FROM lake.small.facts UNION SELECT k FROM lake.small.names",
+    "SELECT k, count(*), sum(v) FROM small.facts GROUP BY k",
+    "SELECT n, max(id) FROM small.facts JOIN small.names USING (k) GROUP BY n",
+    "SELECT /*+ MERGE(names) */ n, id FROM small.facts LEFT JOIN small.names USING (k)",
+    "SELECT count(*) FROM small.facts WHERE k = (SELECT max(k) FROM small.names)",
+    "SELECT id, rank() OVER (PARTITION BY k ORDER BY v DESC) FROM small.facts",
+    "WITH t AS (SELECT k, rand() < 2 AS r FROM small.facts) SELECT count(*) FROM t JOIN t AS u USING (k)",
+    "SELECT DISTINCT k FROM small.facts UNION SELECT k FROM small.names",
 ]
 LARGE = {
     "many bytes": "SELECT id % 3 AS k, count(*) FROM range(0, 100000) GROUP BY 1",
-    "no keys": "SELECT f.id, count(*) FROM lake.small.facts AS f JOIN lake.small.names AS n ON f.k < n.k GROUP BY 1",
-    "arrays": "SELECT x, count(*) FROM lake.small.facts LATERAL VIEW explode(sequence(1, id)) t AS x GROUP BY x",
+    "no keys": "SELECT f.id, count(*) FROM small.facts AS f JOIN small.names AS n ON f.k < n.k GROUP BY 1",
+    "arrays": "SELECT x, count(*) FROM small.facts LATERAL VIEW explode(sequence(1, id)) t AS x GROUP BY x",
 }
 
 
