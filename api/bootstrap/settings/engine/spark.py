@@ -46,8 +46,8 @@ class EngineSettings(BaseModel):
         0,
         ge=0,
         le=16 * GIB,
-        description="a query that reads at most this many bytes, by its plan's estimate, is planned once:"
-        " without adaptive execution, and with no more shuffle partitions than its bytes need; 0: no query is",
+        description="a query that reads at most this many bytes, by its plan's estimate, is planned once,"
+        " without adaptive execution and with as few shuffle partitions as its bytes need; 0: no query is",
     )
 
     @field_validator("spark_master")
