@@ -110,6 +110,10 @@
 {{- include "sluice.setting" (dict "root" . "name" "queries_planned_ahead" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "resource_groups" "kind" "mapping") }}
 {{- include "sluice.setting" (dict "root" . "name" "engine_retries" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "warm_up_queries" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "warm_up_history_days" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "warm_up_query_s" "kind" "json") }}
+{{- include "sluice.setting" (dict "root" . "name" "warm_up_s" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "query_timeout_s" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "max_query_timeout_s" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "row_limit" "kind" "integer") }}

@@ -82,6 +82,15 @@ class QueryListing:
 
 
 @dataclass(frozen=True, slots=True)
+class FrequentQuery:
+    """A text that was asked more than other texts, and where its names are looked up."""
+
+    sql: str
+    catalog: str | None = None
+    schema: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class TablePruning:
     """The scans of one table, and the outcomes of the filters that could have pruned them."""
 
