@@ -178,6 +178,11 @@ class QueryService:
         """The number of workers that were given up because what they ran could not be stopped."""
         return self.workers.given_up + self.plannings.given_up
 
+    @property
+    def is_taking(self) -> bool:
+        """Whether queries are accepted: neither a drain nor the shutdown has begun."""
+        return self._intake.is_open
+
     def open(self) -> Mapping[QueryState, int]:
         """Returns the number of queries in each state that is not final."""
         return open_queries(self.registry.open())

@@ -15,6 +15,7 @@ from service.errors.unavailable import MetricsStoreDown
 from service.model.filters.filter_record import Reason
 from service.model.filters.key_set import FilterSource
 from service.model.query.history import (
+    MAX_FREQUENT_BYTES,
     MAX_SQL_CHARACTERS,
     FrequentQuery,
     QueryListing,
@@ -31,6 +32,7 @@ from tests.fakes.query_records import SUBMITTED_AT, applied, full_record, refuse
 
 NOBODY_THERE = "postgresql+psycopg://postgres:topsecret@127.0.0.1:9/sluice"
 FACT = "lake.tpcds.store_returns"
+LONG_MS = 1_000_000
 
 
 @dataclass
@@ -166,7 +168,7 @@ def test_pruning_is_that_of_one_table_and_of_late_when_asked_for(archive: Archiv
     [
         lambda history: history.queries(QueryListing("ann", limit=1)),
         lambda history: history.pruning(SUBMITTED_AT, None),
-        lambda history: history.frequent(SUBMITTED_AT, 1),
+        lambda history: history.frequent(SUBMITTED_AT, 1, LONG_MS),
     ],
     ids=["queries", "pruning", "frequent"],
 )
@@ -185,14 +187,14 @@ def test_texts_that_ran_often_come_first_and_the_newest_of_equals(archive: Archi
     elsewhere = replace(at_second(6), sql="SELECT 'often'", schema="other")
     archive.store.record([*often, *once, elsewhere])
     place = (often[0].catalog, often[0].schema)
-    assert archive.history.frequent(SUBMITTED_AT, 10) == [
+    assert archive.history.frequent(SUBMITTED_AT, 10, LONG_MS) == [
         FrequentQuery("SELECT 'often'", *place),
         FrequentQuery("SELECT 'often'", place[0], "other"),
         FrequentQuery("SELECT 5", *place),
         FrequentQuery("SELECT 4", *place),
     ]
-    assert archive.history.frequent(SUBMITTED_AT, 1) == [FrequentQuery("SELECT 'often'", *place)]
-    later = archive.history.frequent(SUBMITTED_AT + timedelta(seconds=5), 10)
+    assert archive.history.frequent(SUBMITTED_AT, 1, LONG_MS) == [FrequentQuery("SELECT 'often'", *place)]
+    later = archive.history.frequent(SUBMITTED_AT + timedelta(seconds=5), 10, LONG_MS)
     assert [query.sql for query in later] == ["SELECT 'often'", "SELECT 5"]
 
 
@@ -201,4 +203,14 @@ def test_texts_that_failed_or_did_not_run_are_not_frequent(archive: Archive) -> 
     failed = replace(at_second(2), sql="SELECT 1/0", state=QueryState.FAILED)
     answered = replace(at_second(3), sql="SELECT 3", reused=Reused(ran.query_id, 5))
     archive.store.record([ran, failed, answered])
-    assert [query.sql for query in archive.history.frequent(SUBMITTED_AT, 10)] == [ran.sql]
+    assert [query.sql for query in archive.history.frequent(SUBMITTED_AT, 10, LONG_MS)] == [ran.sql]
+
+
+def test_texts_that_took_or_are_too_long_are_not_frequent(archive: Archive) -> None:
+    quick = replace(at_second(1), sql="SELECT 1", planning_ms=40, running_ms=60)
+    slow = replace(at_second(2), sql="SELECT 2", planning_ms=40, running_ms=61)
+    long = replace(
+        quick, query_id=at_second(3).query_id, sql="SELECT 'é" + "é" * (MAX_FREQUENT_BYTES // 2) + "'"
+    )
+    archive.store.record([quick, slow, long])
+    assert [query.sql for query in archive.history.frequent(SUBMITTED_AT, 10, 100)] == ["SELECT 1"]

@@ -22,7 +22,8 @@ def start_warm_up(settings: Settings, components: Components, queries: QueryServ
     warm_up = WarmUp(
         queries.plannings,
         components.query_history,
-        lambda: components.engine.session,
+        # Without the end of a rehearsal, a shutdown would wait for it.
+        lambda: components.engine.session if queries.is_taking else None,
         lambda: _is_busy(queries),
         bounds,
         clock,

@@ -81,6 +81,10 @@ class QueryListing:
         return is_before and self.caller in (None, summary.caller) and self.state in (None, summary.state)
 
 
+MAX_FREQUENT_BYTES = 16 * 1024
+"""Longer texts do not count as frequent: thousands of them are sorted, and held, at once."""
+
+
 @dataclass(frozen=True, slots=True)
 class FrequentQuery:
     """A text that was asked more than other texts, and where its names are looked up."""

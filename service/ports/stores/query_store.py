@@ -64,10 +64,11 @@ class QueryHistory(Protocol):
             MetricsStoreDown: the store does not answer.
         """
 
-    def frequent(self, since: datetime, limit: int) -> Sequence[FrequentQuery]:
+    def frequent(self, since: datetime, limit: int, within_ms: int) -> Sequence[FrequentQuery]:
         """Lists the texts that ran and succeeded most often since then, the most frequent first.
 
-        Only the newest 20,000 queries count. Those that an earlier result answered do not.
+        Only the newest 20,000 queries count that took at most `within_ms` in the engine and whose text has at
+        most 16 KiB. Those that an earlier result answered do not.
 
         Raises:
             MetricsStoreDown: the store does not answer.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from concurrent.futures import TimeoutError as FutureTimeoutError
+from concurrent.futures import wait
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -22,7 +22,7 @@ from service.model.query.statement_text import is_command, may_write
 from service.periodic_worker import PeriodicWorker
 from service.ports.clock import Clock
 from service.ports.stores.query_store import QueryHistory
-from service.query.explaining.planning_service import PlanningService
+from service.query.explaining.planning_service import Planning, PlanningService
 from service.query.registry.query_handle import QueryHandle
 from service.query.warm_up.rehearse_query import rehearse_query
 
@@ -31,18 +31,24 @@ log = structlog.get_logger(__name__)
 CALLER = "warm-up"
 LOOK_EVERY_S = 2.0
 BUSY_PAUSE_S = 0.2
+RETRY_EVERY_S = 60.0
+"""How long to wait after the history could not be read: it may be slow because it has too much to do."""
 LISTED_PER_QUERY = 4
 """Texts with parameters cannot run, as their values are not recorded: so many more are listed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WarmUpBounds:
-    """How many queries run, from which time, and how long they may take: one of them, and all together."""
+    """How many queries run, from which time, and how long they may take: one of them, and all together.
+
+    `end_s`: how soon a query must end after it was asked to; with one that goes on, the engine is left alone.
+    """
 
     queries: int
     history: timedelta
     query_s: float
     total_s: float
+    end_s: float = 5.0
 
 
 @dataclass(slots=True)
@@ -52,6 +58,7 @@ class _Round:
     engine: object
     ends_at_ms: float
     ran: int = 0
+    is_stuck: bool = False
     failed: list[FrequentQuery] = field(default_factory=list)
 
 
@@ -81,8 +88,11 @@ class WarmUp:
         self._clock = clock
         self._pause = pause
         self._warmed: object | None = None
-        self._failed: set[FrequentQuery] = set()
-        self._worker = PeriodicWorker("warm-up", self.look, LOOK_EVERY_S)
+        # Hashes: the texts would take memory for as long as the process lives.
+        self._failed: set[int] = set()
+        self.pause_s = LOOK_EVERY_S
+        """How long it waits until it looks again."""
+        self._worker = PeriodicWorker("warm-up", self.look, lambda: self.pause_s)
 
     def start(self) -> None:
         """Begins to look for new engines; call it once."""
@@ -102,14 +112,18 @@ class WarmUp:
         if engine is None or engine is self._warmed:
             return
         since = self._clock.now() - self._bounds.history
-        asked = self._history.frequent(since, self._bounds.queries * LISTED_PER_QUERY)
+        self.pause_s = RETRY_EVERY_S
+        # What took longer before can only be cut off, and an engine that does not notice it is replaced.
+        within_ms = round(self._bounds.query_s * 1000)
+        asked = self._history.frequent(since, self._bounds.queries * LISTED_PER_QUERY, within_ms)
+        self.pause_s = LOOK_EVERY_S
         self._warmed = engine
         began_ms = self._clock.elapsed_ms()
         current = _Round(engine, began_ms + self._bounds.total_s * 1000)
         # Where plans wait for their turn, callers warm the engine.
         with suppress(ShuttingDown, TooManyQueries):
-            self._warm(current, [query for query in asked if query not in self._failed])
-        self._failed.update(current.failed)
+            self._warm(current, [query for query in asked if hash(query) not in self._failed])
+        self._failed.update(map(hash, current.failed))
         took_ms = round(self._clock.elapsed_ms() - began_ms)
         log.info("engine_warmed_up", queries=current.ran, failed=len(current.failed), took_ms=took_ms)
 
@@ -120,21 +134,21 @@ class WarmUp:
             self._wait_while_busy(current)
             if current.ran == self._bounds.queries or self._is_over(current):
                 return
-            if self._run(query):
+            if self._run(query, current):
                 current.ran += 1
             else:
                 current.failed.append(query)
 
     def _is_over(self, current: _Round) -> bool:
         is_late = self._clock.elapsed_ms() >= current.ends_at_ms
-        return is_late or self._worker.is_closing or self._engine() is not current.engine
+        return is_late or current.is_stuck or self._worker.is_closing or self._engine() is not current.engine
 
     def _wait_while_busy(self, current: _Round) -> None:
         while self._is_busy() and not self._is_over(current):
             self._pause(BUSY_PAUSE_S)
 
-    def _run(self, query: FrequentQuery) -> bool:
-        """Runs the query within its time, and returns whether it succeeded.
+    def _run(self, query: FrequentQuery, current: _Round) -> bool:
+        """Runs the query within its time and that of the round, and returns whether it succeeded.
 
         Raises:
             TooManyQueries: plans of callers wait.
@@ -150,13 +164,21 @@ class WarmUp:
         clock = self._clock
         handle = QueryHandle(uuid4(), request, CALLER, FULL_ACCESS, clock.now(), clock.elapsed_ms())
         rehearsal = self._plannings.begin(handle, rehearse_query)
-        try:
-            rehearsal.finished.result(self._bounds.query_s)
-        except FutureTimeoutError:
+        if not self._has_ended(rehearsal, self._bounds.query_s, current):
             self._plannings.give_up(rehearsal)
+            current.is_stuck = not wait([rehearsal.finished], self._bounds.end_s).done
             return False
         try:
             rehearsal.explanation()
         except GatewayError:
             return False
         return True
+
+    def _has_ended(self, rehearsal: Planning[None], within_s: float, current: _Round) -> bool:
+        """Whether it ended in time, and before the round did."""
+        left_s = within_s
+        while left_s > 0 and not self._is_over(current):
+            if wait([rehearsal.finished], min(left_s, BUSY_PAUSE_S)).done:
+                return True
+            left_s -= BUSY_PAUSE_S
+        return rehearsal.finished.done()

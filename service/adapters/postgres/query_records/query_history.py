@@ -18,6 +18,7 @@ from service.adapters.postgres.shared.storable import storable
 from service.errors.unavailable import MetricsStoreDown
 from service.model.operations.usage import PoolUse
 from service.model.query.history import (
+    MAX_FREQUENT_BYTES,
     MAX_SQL_CHARACTERS,
     FrequentQuery,
     QueryListing,
@@ -85,14 +86,14 @@ class PostgresQueryHistory:
             filters = connection.execute(_filtered(since, table)).all()
         return table_prunings(scans, filters)
 
-    def frequent(self, since: datetime, limit: int) -> Sequence[FrequentQuery]:
+    def frequent(self, since: datetime, limit: int, within_ms: int) -> Sequence[FrequentQuery]:
         """Lists the texts that ran and succeeded most often since then, the most frequent first.
 
         Raises:
             MetricsStoreDown: the store does not answer.
         """
         with self._connection() as connection:
-            rows = connection.execute(_frequent(since, limit)).all()
+            rows = connection.execute(_frequent(since, limit, within_ms)).all()
         return [FrequentQuery(row.sql, row.catalog, row.schema) for row in rows]
 
     @property
@@ -127,11 +128,13 @@ def _listed(listing: QueryListing) -> Executable:
     return statement
 
 
-def _frequent(since: datetime, limit: int) -> Executable:
+def _frequent(since: datetime, limit: int, within_ms: int) -> Executable:
     ran = select(QueryRow.sql, QueryRow.catalog, QueryRow.schema, QueryRow.submitted_at)
     ran = ran.where(QueryRow.submitted_at >= since, QueryRow.state == QueryState.SUCCEEDED.value)
-    ran = ran.where(QueryRow.reused_from.is_(None)).order_by(QueryRow.submitted_at.desc()).limit(MAX_COUNTED)
-    newest = ran.subquery()
+    ran = ran.where(QueryRow.reused_from.is_(None), QueryRow.planning_ms + QueryRow.running_ms <= within_ms)
+    # The server knows the length of a text without reading the text.
+    ran = ran.where(func.octet_length(QueryRow.sql) <= MAX_FREQUENT_BYTES)
+    newest = ran.order_by(QueryRow.submitted_at.desc()).limit(MAX_COUNTED).subquery()
     place = (newest.c.sql, newest.c.catalog, newest.c.schema)
     order = (func.count().desc(), func.max(newest.c.submitted_at).desc())
     return select(*place).group_by(*place).order_by(*order).limit(limit)

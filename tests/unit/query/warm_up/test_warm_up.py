@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -12,7 +13,7 @@ from service.errors.query_errors import QueryFailed
 from service.errors.unavailable import MetricsStoreDown
 from service.model.query.query import QueryState
 from service.query.explaining.planning_service import PlanningService
-from service.query.warm_up.warm_up import WarmUp, WarmUpBounds
+from service.query.warm_up.warm_up import LOOK_EVERY_S, RETRY_EVERY_S, WarmUp, WarmUpBounds
 from tests.fakes.engine import FakeEngine
 from tests.fakes.metrics_store import FakeMetricsStore
 from tests.fakes.query_history import FakeQueryHistory
@@ -35,10 +36,12 @@ class Rig:
     next_engine: object | None = None
     """The engine after the first pause, if it is another one."""
 
-    def asked(self, *texts: str) -> None:
+    def asked(self, *texts: str, running_ms: int = 0) -> None:
         """Records texts, each one more often than the next."""
         for place, sql in enumerate(reversed(texts), start=1):
-            record = replace(short_record(SUBMITTED_AT), sql=sql, state=QueryState.SUCCEEDED)
+            record = replace(
+                short_record(SUBMITTED_AT), sql=sql, state=QueryState.SUCCEEDED, running_ms=running_ms
+            )
             self.store.record(
                 [replace(record, query_id=short_record(SUBMITTED_AT).query_id) for _ in range(place)]
             )
@@ -92,9 +95,10 @@ def test_nothing_runs_without_an_engine_or_a_history(rig: Rig) -> None:
     rig.store.is_down = True
     with pytest.raises(MetricsStoreDown):
         warm_up.look()
+    assert warm_up.pause_s == RETRY_EVERY_S
     rig.store.is_down = False
     warm_up.look()
-    assert rig.ran() == ["SELECT 1"]
+    assert (rig.ran(), warm_up.pause_s) == (["SELECT 1"], LOOK_EVERY_S)
 
 
 @pytest.mark.parametrize(
@@ -148,3 +152,37 @@ def test_it_ends_with_its_engine(rig: Rig) -> None:
     rig.busy, rig.next_engine = [False, True], "second"
     rig.warm_up().look()
     assert rig.ran() == ["SELECT 1"]
+
+
+def test_what_runs_is_marked_as_asked_by_no_caller(rig: Rig) -> None:
+    rig.asked("SELECT 1")
+    rig.warm_up().look()
+    assert [statement.is_rehearsal for statement in rig.bench.engine.runs] == [True]
+
+
+def test_a_text_that_took_longer_than_it_may_does_not_run(rig: Rig) -> None:
+    rig.asked("SELECT 1", running_ms=20_001)
+    rig.asked("SELECT 2", running_ms=19_000)
+    rig.warm_up().look()
+    assert rig.ran() == ["SELECT 2"]
+
+
+def test_an_engine_on_which_a_text_does_not_end_is_left_alone(rig: Rig) -> None:
+    rig.asked("SELECT 1", "SELECT 2")
+    rig.bench.engine.missed_cancels = 10
+    with rig.bench.engine.paused():
+        rig.warm_up(replace(BOUNDS, query_s=0.05, end_s=0.05)).look()
+    assert rig.ran() == ["SELECT 1"]
+
+
+def test_a_text_ends_when_the_gateway_takes_no_more(rig: Rig) -> None:
+    rig.asked("SELECT 1", "SELECT 2")
+    warm_up = rig.warm_up()
+    with rig.bench.engine.paused():
+        looking = threading.Thread(target=warm_up.look, daemon=True)
+        looking.start()
+        rig.bench.engine.wait_for_runs(1)
+        rig.warm = None
+        looking.join(5)
+        assert not looking.is_alive()
+    assert (rig.ran(), len(rig.bench.engine.cancels)) == (["SELECT 1"], 1)
