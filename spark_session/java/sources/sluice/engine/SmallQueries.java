@@ -4,9 +4,11 @@ import static sluice.collections.Lists.iterable;
 import static sluice.collections.Lists.list;
 
 import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys;
+import org.apache.spark.sql.catalyst.plans.logical.Expand;
 import org.apache.spark.sql.catalyst.plans.logical.Generate;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Statistics;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.internal.SQLConf;
 import scala.Option;
@@ -19,6 +21,8 @@ public final class SmallQueries {
 
     /** Adaptive execution leaves a shuffle partition no smaller than this by default. */
     private static final long BYTES_OF_PARTITION = 1 << 20;
+
+    private static final long BYTES_OF_ROW = 8;
 
     /**
      * Takes the query's session out of adaptive execution if the query reads at most this many bytes and makes no more
@@ -44,34 +48,50 @@ public final class SmallQueries {
     }
 
     /**
-     * Returns the bytes of all that the plan reads, subqueries included, as its sources estimate them. Infinite if the
-     * plan may make many more rows than it reads.
+     * Returns the bytes of all that the plan reads, subqueries of all nodes included, as its sources estimate them.
+     * Infinite if the plan may make many more rows than it reads.
      */
     static double bytesOf(LogicalPlan plan) {
-        double bytes = 0;
-        for (LogicalPlan leaf : list(plan.collectLeaves())) {
-            bytes += leaf.stats().sizeInBytes().doubleValue();
+        double bytes = bytesWithoutSubqueries(plan);
+        for (LogicalPlan subquery : list(plan.subqueriesAll())) {
+            bytes += bytesWithoutSubqueries(subquery);
         }
-        for (LogicalPlan subquery : list(plan.subqueries())) {
-            bytes += bytesOf(subquery);
-        }
-        return makesRows(plan) ? Double.POSITIVE_INFINITY : bytes;
+        return bytes;
     }
 
-    private static boolean makesRows(LogicalPlan node) {
+    private static double bytesWithoutSubqueries(LogicalPlan plan) {
+        double copies = copies(plan);
+        if (Double.isInfinite(copies)) {
+            return copies;
+        }
+        double bytes = 0;
+        for (LogicalPlan leaf : list(plan.collectLeaves())) {
+            bytes += bytesOfLeaf(leaf.stats());
+        }
+        return bytes * copies;
+    }
+
+    /** Rows without columns have no bytes by the estimate of Iceberg, but there may be many. */
+    private static double bytesOfLeaf(Statistics estimate) {
+        double rows = estimate.rowCount().isDefined() ? estimate.rowCount().get().doubleValue() : 0;
+        return Math.max(estimate.sizeInBytes().doubleValue(), rows * BYTES_OF_ROW);
+    }
+
+    /** Returns how many rows the plan may make of each one that it reads, apart from joins by keys. */
+    private static double copies(LogicalPlan node) {
         if (node instanceof Generate || node.nodeName().startsWith("UnionLoop")) {
-            return true;
+            return Double.POSITIVE_INFINITY;
         }
         if (node instanceof Join join && !isOfOneRow(join.left()) && !isOfOneRow(join.right())
             && ExtractEquiJoinKeys.unapply(join).isEmpty()) {
-            return true;
+            return Double.POSITIVE_INFINITY;
         }
+        // Sets of grouping columns, and several aggregates of DISTINCT values, copy each row.
+        double copies = node instanceof Expand expand ? Math.max(1, list(expand.projections()).size()) : 1;
         for (LogicalPlan child : iterable(node.children())) {
-            if (makesRows(child)) {
-                return true;
-            }
+            copies *= copies(child);
         }
-        return false;
+        return copies;
     }
 
     private static boolean isOfOneRow(LogicalPlan plan) {
