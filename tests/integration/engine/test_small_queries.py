@@ -50,6 +50,8 @@ SMALL = [
 LARGE = {
     "many bytes": "SELECT id % 3 AS k, count(*) FROM range(0, 100000) GROUP BY 1",
     "no keys": "SELECT f.id, count(*) FROM small.facts AS f JOIN small.names AS n ON f.k < n.k GROUP BY 1",
+    "a subquery in a filter": "SELECT n FROM small.names"
+    " WHERE k = (SELECT max(id % 7) FROM range(0, 100000)) ORDER BY n LIMIT 5",
     "arrays": "SELECT x, count(*) FROM small.facts LATERAL VIEW explode(sequence(1, id)) t AS x GROUP BY x",
 }
 
@@ -70,6 +72,12 @@ def test_a_query_that_reads_little_has_the_same_rows(
 @pytest.mark.parametrize("kind", LARGE)
 def test_a_query_that_may_make_many_rows_stays_adaptive(planned_once: SparkEngine, kind: str) -> None:
     assert ADAPTIVE in run(planned_once, LARGE[kind]).plan_text()
+
+
+def test_explain_shows_the_plan_of_a_run(planned_once: SparkEngine) -> None:
+    shown = {kind: str(run(planned_once, f"EXPLAIN {sql}").rows.to_pylist()) for kind, sql in LARGE.items()}
+    assert all(ADAPTIVE in plan for plan in shown.values())
+    assert ADAPTIVE not in str(run(planned_once, f"EXPLAIN {SMALL[0]}").rows.to_pylist())
 
 
 def test_the_next_query_is_planned_for_itself(planned_once: SparkEngine) -> None:

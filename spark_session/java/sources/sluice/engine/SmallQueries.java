@@ -10,6 +10,8 @@ import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Statistics;
 import org.apache.spark.sql.classic.Dataset;
+import org.apache.spark.sql.connector.read.LocalScan;
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation;
 import org.apache.spark.sql.internal.SQLConf;
 import scala.Option;
 
@@ -66,13 +68,20 @@ public final class SmallQueries {
         }
         double bytes = 0;
         for (LogicalPlan leaf : list(plan.collectLeaves())) {
-            bytes += bytesOfLeaf(leaf.stats());
+            bytes += bytesOfLeaf(leaf);
         }
         return bytes * copies;
     }
 
-    /** Rows without columns have no bytes by the estimate of Iceberg, but there may be many. */
-    private static double bytesOfLeaf(Statistics estimate) {
+    /**
+     * Rows without columns have no bytes by the estimate of Iceberg, but there may be many. Of aggregates that it
+     * answers from a table's statistics, it says no size: they are rows in memory.
+     */
+    private static double bytesOfLeaf(LogicalPlan leaf) {
+        if (leaf instanceof DataSourceV2ScanRelation relation && relation.scan() instanceof LocalScan local) {
+            return (double) local.rows().length * BYTES_OF_ROW;
+        }
+        Statistics estimate = leaf.stats();
         double rows = estimate.rowCount().isDefined() ? estimate.rowCount().get().doubleValue() : 0;
         return Math.max(estimate.sizeInBytes().doubleValue(), rows * BYTES_OF_ROW);
     }
