@@ -78,7 +78,7 @@ class QueryService:
         self.registry = QueryRegistry(bounds.result_ttl_ms)
         self._rules = bounds.admission or default_rules(slots_for(bounds.workers, bounds.max_queued))
         self.workers = QueryWorkers(self.registry, ports, self._rules)
-        self._plannings = PlanningService(ports, bounds.workers, bounds.max_queued)
+        self.plannings = PlanningService(ports, bounds.workers, bounds.max_queued)
         self._known_requests = KnownRequests(ports.journal, store, ports.clock)
         self._intake = Intake(ports.clock)
         awaited = AwaitedRecords(ports.clock, bounds.awaited, bounds.pause)
@@ -88,7 +88,7 @@ class QueryService:
             self.known, self.registry, self.workers, self._others, ports, self._intake
         )
         self.results = QueryResults(self.known, self._statuses, self.registry, ports, awaited, self._intake)
-        self.explainer = QueryExplainer(self.known, self._plannings, ports, self._intake)
+        self.explainer = QueryExplainer(self.known, self.plannings, ports, self._intake)
         self.overview = QueryOverview(self.registry, self.workers, history, ports.clock)
 
     def may_block(self, request: QueryRequest) -> bool:
@@ -176,7 +176,12 @@ class QueryService:
     @property
     def given_up(self) -> int:
         """The number of workers that were given up because what they ran could not be stopped."""
-        return self.workers.given_up + self._plannings.given_up
+        return self.workers.given_up + self.plannings.given_up
+
+    @property
+    def is_taking(self) -> bool:
+        """Whether queries are accepted: neither a drain nor the shutdown has begun."""
+        return self._intake.is_open
 
     def open(self) -> Mapping[QueryState, int]:
         """Returns the number of queries in each state that is not final."""
@@ -184,7 +189,7 @@ class QueryService:
 
     def pools(self) -> Mapping[str, Callable[[], PoolUse]]:
         """Returns, for each kind of worker, a function that reports how busy it is."""
-        return {"query_workers": lambda: self.workers.use, "plannings": lambda: self._plannings.use}
+        return {"query_workers": lambda: self.workers.use, "plannings": lambda: self.plannings.use}
 
     def begin_drain(self) -> None:
         """Stops accepting queries, since their results would go with this process. All other work goes on."""
@@ -202,7 +207,7 @@ class QueryService:
     def end(self, within_s: float) -> None:
         """Waits for running queries and cancels those that are late."""
         self.workers.close(within_s)
-        self._plannings.close()
+        self.plannings.close()
 
     def close(self) -> None:
         """Writes the last records and leaves the other replicas, once no query runs any more."""

@@ -82,7 +82,7 @@ class SparkEngine:
                 raise
             span.note({"sluice.planning_ms": result.planning_ms, "sluice.running_ms": result.running_ms})
         # A plan alone does not prove that the text is harmless.
-        self._suspects.note_success(statement.text_fingerprint())
+        self.calls.note_success(statement)
         return result
 
     def explain(self, statement: Statement) -> EngineResult:

@@ -31,7 +31,10 @@ class EngineCalls:
             PartDown, QueryCanceled: there is no session in time.
         """
         text = statement.text_fingerprint()
-        self._suspects.check(text)
+        if statement.is_rehearsal:
+            self._suspects.check_rehearsal(text)
+        else:
+            self._suspects.check(text)
         with self._suspects.turn(text, statement.is_canceled):
             yield self._keeper.warm(statement.is_canceled)
 
@@ -72,6 +75,14 @@ class EngineCalls:
             self.under_way(session, statement, is_background=is_background),
         ):
             yield session
+
+    def note_success(self, statement: Statement) -> None:
+        """Notes that the statement ran to its end. Its text is harmless then, unless it was a rehearsal.
+
+        A rehearsal makes fewer rows than a caller may ask for, as a plan makes none.
+        """
+        if not statement.is_rehearsal:
+            self._suspects.note_success(statement.text_fingerprint())
 
     @contextmanager
     def _counted(self, query_id: UUID) -> Iterator[None]:

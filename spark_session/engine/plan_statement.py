@@ -24,6 +24,7 @@ def explain(session: WarmSession, statement: Statement) -> EngineResult:
     with child_of(session, statement) as child:
         asked, applied = analyzed(session, child, statement)
         frame = session.rows.limited(in_arrow_types(asked), statement.row_limit + 1)
+        session.small_queries.plan_once(frame)
         session.rows.is_short(frame, statement.row_limit)
         session.guard.allow_planned(frame)
         scans = session.scan_reader.read(frame, has_run=False)

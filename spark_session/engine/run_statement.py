@@ -87,6 +87,7 @@ def run(session: WarmSession, statement: Statement, attempt: Attempt) -> EngineR
             return run_write(session, child, statement, found, attempt.note_applied)
         asked, attempt.applied = analyzed(session, child, statement, found)
         frame = limited(session, in_arrow_types(asked), statement)
+        session.small_queries.plan_once(frame)
         is_short = session.rows.is_short(frame, statement.row_limit)
         session.guard.allow_planned(frame)
         attempt.frame, attempt.planned = frame, (planned := time.monotonic())

@@ -34,6 +34,7 @@ from spark_session.session.local_relation_store import LocalRelationStore
 from spark_session.session.parameter_types import ParameterTypes
 from spark_session.session.python_workers import prepare_workers
 from spark_session.session.row_delta_writer import RowDeltaWriter
+from spark_session.session.small_queries import SmallQueries
 from spark_session.session.table_guards import TableGuards
 from spark_session.session.table_rewrites import Compaction, TableDeletes
 from spark_session.session.view_reader import ViewReader
@@ -71,6 +72,7 @@ class WarmSession:
         self.scan_reader = ScanReader(jvm.gateway, self.tables)
         self.rows = RowCollector(jvm.gateway)
         self.result_writer = ResultWriter(jvm.gateway)
+        self.small_queries = SmallQueries(jvm.gateway, settings.planned_once_max_bytes)
         self.planned_work = PlannedWorkReader(jvm.gateway)
         self.cpu_times = CpuTimeReader(jvm.gateway, context) if settings.counts_cpu else None
         self.table_guards = TableGuards(jvm.gateway, settings.bounds.view_depth)

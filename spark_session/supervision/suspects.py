@@ -54,6 +54,21 @@ class Suspects:
                 left_s,
             )
 
+    def check_rehearsal(self, text: str) -> None:
+        """Checks that the text may run for no caller: it did not run while an engine was lost.
+
+        Raises:
+            QueryQuarantined: it did.
+        """
+        self.check(text)
+        with self._changed:
+            is_suspect = text in self._losses
+        if is_suspect:
+            raise QueryQuarantined(
+                "Queries of this text were running when the engine was lost. It is not run ahead of callers.",
+                ceil(self._quarantine_s),
+            )
+
     def of_loss(self, text: str) -> EngineLost:
         """Returns the error for a query of this text whose engine was lost."""
         with self._changed:

@@ -14,7 +14,14 @@ from service.adapters.postgres.query_records.query_history import PostgresQueryH
 from service.errors.unavailable import MetricsStoreDown
 from service.model.filters.filter_record import Reason
 from service.model.filters.key_set import FilterSource
-from service.model.query.history import MAX_SQL_CHARACTERS, QueryListing, TablePruning, summary_of
+from service.model.query.history import (
+    MAX_FREQUENT_BYTES,
+    MAX_SQL_CHARACTERS,
+    FrequentQuery,
+    QueryListing,
+    TablePruning,
+    summary_of,
+)
 from service.model.query.query import QueryRecord, QueryState
 from service.model.query.reuse import Reused
 from service.model.query.scan_metrics import Selection
@@ -25,6 +32,7 @@ from tests.fakes.query_records import SUBMITTED_AT, applied, full_record, refuse
 
 NOBODY_THERE = "postgresql+psycopg://postgres:topsecret@127.0.0.1:9/sluice"
 FACT = "lake.tpcds.store_returns"
+LONG_MS = 1_000_000
 
 
 @dataclass
@@ -160,8 +168,9 @@ def test_pruning_is_that_of_one_table_and_of_late_when_asked_for(archive: Archiv
     [
         lambda history: history.queries(QueryListing("ann", limit=1)),
         lambda history: history.pruning(SUBMITTED_AT, None),
+        lambda history: history.frequent(SUBMITTED_AT, 1, LONG_MS),
     ],
-    ids=["queries", "pruning"],
+    ids=["queries", "pruning", "frequent"],
 )
 def test_a_history_that_is_down_raises_without_address_or_secret(
     history_that_is_down: QueryHistory, ask: Callable[[QueryHistory], object]
@@ -170,3 +179,38 @@ def test_a_history_that_is_down_raises_without_address_or_secret(
         ask(history_that_is_down)
     assert "127.0.0.1" not in caught.value.detail
     assert "topsecret" not in caught.value.detail
+
+
+def test_texts_that_ran_often_come_first_and_the_newest_of_equals(archive: Archive) -> None:
+    often = [replace(at_second(second), sql="SELECT 'often'") for second in (1, 2, 3)]
+    once = [replace(at_second(second), sql=f"SELECT {second}") for second in (4, 5)]
+    elsewhere = replace(at_second(6), sql="SELECT 'often'", schema="other")
+    archive.store.record([*often, *once, elsewhere])
+    place = (often[0].catalog, often[0].schema)
+    assert archive.history.frequent(SUBMITTED_AT, 10, LONG_MS) == [
+        FrequentQuery("SELECT 'often'", *place),
+        FrequentQuery("SELECT 'often'", place[0], "other"),
+        FrequentQuery("SELECT 5", *place),
+        FrequentQuery("SELECT 4", *place),
+    ]
+    assert archive.history.frequent(SUBMITTED_AT, 1, LONG_MS) == [FrequentQuery("SELECT 'often'", *place)]
+    later = archive.history.frequent(SUBMITTED_AT + timedelta(seconds=5), 10, LONG_MS)
+    assert [query.sql for query in later] == ["SELECT 'often'", "SELECT 5"]
+
+
+def test_texts_that_failed_or_did_not_run_are_not_frequent(archive: Archive) -> None:
+    ran = at_second(1)
+    failed = replace(at_second(2), sql="SELECT 1/0", state=QueryState.FAILED)
+    answered = replace(at_second(3), sql="SELECT 3", reused=Reused(ran.query_id, 5))
+    archive.store.record([ran, failed, answered])
+    assert [query.sql for query in archive.history.frequent(SUBMITTED_AT, 10, LONG_MS)] == [ran.sql]
+
+
+def test_texts_that_took_or_are_too_long_are_not_frequent(archive: Archive) -> None:
+    quick = replace(at_second(1), sql="SELECT 1", planning_ms=40, running_ms=60)
+    slow = replace(at_second(2), sql="SELECT 2", planning_ms=40, running_ms=61)
+    long = replace(
+        quick, query_id=at_second(3).query_id, sql="SELECT 'é" + "é" * (MAX_FREQUENT_BYTES // 2) + "'"
+    )
+    archive.store.record([quick, slow, long])
+    assert [query.sql for query in archive.history.frequent(SUBMITTED_AT, 10, 100)] == ["SELECT 1"]

@@ -7,8 +7,15 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from service.errors.unavailable import MetricsStoreDown
-from service.model.query.history import QueryListing, QuerySummary, TablePruning, summary_of
-from service.model.query.query import QueryRecord
+from service.model.query.history import (
+    MAX_FREQUENT_BYTES,
+    FrequentQuery,
+    QueryListing,
+    QuerySummary,
+    TablePruning,
+    summary_of,
+)
+from service.model.query.query import QueryRecord, QueryState
 from service.model.query.scan_metrics import PruningMetrics, Selection
 from tests.fakes.metrics_store import FakeMetricsStore
 
@@ -30,6 +37,20 @@ class FakeQueryHistory:
         names = {scan.table for record in records for scan in record.scans}
         names |= {str(one.probe.table) for record in records for one in record.filters}
         return [_pruning(name, records) for name in sorted(names) if table in (None, name)]
+
+    def frequent(self, since: datetime, limit: int, within_ms: int) -> Sequence[FrequentQuery]:
+        ran = [
+            record
+            for record in sorted(self._records(), key=lambda record: record.submitted_at, reverse=True)
+            if record.submitted_at >= since
+            and record.state is QueryState.SUCCEEDED
+            and record.reused is None
+            and record.planning_ms + record.running_ms <= within_ms
+            and len(record.sql.encode()) <= MAX_FREQUENT_BYTES
+        ]
+        # Equal counts stay in the order in which they were met: the newest first.
+        counts = Counter(FrequentQuery(record.sql, record.catalog, record.schema) for record in ran)
+        return [query for query, _ in counts.most_common(limit)]
 
     def _records(self) -> list[QueryRecord]:
         if self._store.is_down:

@@ -21,6 +21,7 @@ from api.bootstrap.wiring.build_query_ports import build_query_ports
 from api.bootstrap.wiring.build_sessions import build_sessions, own_settings
 from api.bootstrap.wiring.build_sql_writes import build_sql_writes
 from api.bootstrap.wiring.build_streams import ReadStream, build_streams, large_inputs
+from api.bootstrap.wiring.start_warm_up import start_warm_up
 from api.bootstrap.wiring.watch_gateway import watch_gateway
 from service.adapters.catalogs.bounded_contents import BoundedContents
 from service.adapters.catalogs.bounded_views import BoundedViews
@@ -112,6 +113,8 @@ def _gateway(settings: Settings, components: Components, read_stream: ReadStream
         browser=_browser(settings, components, clock),
     )
     watch_gateway(metrics, gateway, components)
+    if settings.warm_up_queries:
+        start_warm_up(settings, components, queries, clock)
     return gateway
 
 

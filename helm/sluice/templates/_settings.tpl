@@ -90,6 +90,7 @@
 {{- include "sluice.setting" (dict "root" . "name" "jars_dir" "kind" "text") }}
 {{- include "sluice.setting" (dict "root" . "name" "spark_conf" "kind" "mapping") }}
 {{- include "sluice.setting" (dict "root" . "name" "session_time_zone" "kind" "text") }}
+{{- include "sluice.setting" (dict "root" . "name" "planned_once_max_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "engine_probe_interval_s" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "engine_probe_timeout_s" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "engine_unresponsive_s" "kind" "json") }}
@@ -109,6 +110,10 @@
 {{- include "sluice.setting" (dict "root" . "name" "queries_planned_ahead" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "resource_groups" "kind" "mapping") }}
 {{- include "sluice.setting" (dict "root" . "name" "engine_retries" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "warm_up_queries" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "warm_up_history_days" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "warm_up_query_s" "kind" "json") }}
+{{- include "sluice.setting" (dict "root" . "name" "warm_up_s" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "query_timeout_s" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "max_query_timeout_s" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "row_limit" "kind" "integer") }}

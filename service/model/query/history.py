@@ -81,6 +81,19 @@ class QueryListing:
         return is_before and self.caller in (None, summary.caller) and self.state in (None, summary.state)
 
 
+MAX_FREQUENT_BYTES = 16 * 1024
+"""Longer texts do not count as frequent: thousands of them are sorted, and held, at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrequentQuery:
+    """A text that was asked more than other texts, and where its names are looked up."""
+
+    sql: str
+    catalog: str | None = None
+    schema: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class TablePruning:
     """The scans of one table, and the outcomes of the filters that could have pruned them."""

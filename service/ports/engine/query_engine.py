@@ -38,6 +38,8 @@ class Statement:
     raises `NotAdmitted`, which ends the run. None: nobody has to be asked. `session` has the values of its
     caller's session. `place` is where the engine may leave the rows if they are many; None: it returns all.
     `begin_write` is called right before the statement changes anything; None: it may change nothing.
+    `is_rehearsal`: no caller asked. A text that ran while an engine was lost is then refused, and a success
+    does not prove that the text is harmless.
     """
 
     query_id: UUID
@@ -58,6 +60,7 @@ class Statement:
     session: SessionValues | None = None
     place: ResultPlace | None = None
     begin_write: BeginWrite | None = None
+    is_rehearsal: bool = False
 
     def text_fingerprint(self) -> str:
         """Returns the same text for two statements that come from one text with the same values."""

@@ -8,7 +8,7 @@ from typing import Protocol
 from uuid import UUID
 
 from service.model.operations.health import PartHealth
-from service.model.query.history import QueryListing, QuerySummary, TablePruning
+from service.model.query.history import FrequentQuery, QueryListing, QuerySummary, TablePruning
 from service.model.query.query import QueryRecord
 
 
@@ -59,6 +59,16 @@ class QueryHistory(Protocol):
 
     def pruning(self, since: datetime, table: str | None) -> Sequence[TablePruning]:
         """Lists, by name, every table that was scanned since then, or whose scans could have been pruned.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+
+    def frequent(self, since: datetime, limit: int, within_ms: int) -> Sequence[FrequentQuery]:
+        """Lists the texts that ran and succeeded most often since then, the most frequent first.
+
+        Only the newest 20,000 queries count that took at most `within_ms` in the engine and whose text has at
+        most 16 KiB. Those that an earlier result answered do not.
 
         Raises:
             MetricsStoreDown: the store does not answer.

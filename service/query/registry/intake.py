@@ -26,8 +26,13 @@ class Intake:
         Raises:
             ShuttingDown: the gateway accepts no more queries.
         """
-        if self._closing.is_set() or self._draining.is_set():
+        if not self.is_open:
             raise ShuttingDown
+
+    @property
+    def is_open(self) -> bool:
+        """Whether queries are accepted."""
+        return not (self._closing.is_set() or self._draining.is_set())
 
     @property
     def is_draining(self) -> bool:

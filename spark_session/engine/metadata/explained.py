@@ -43,6 +43,8 @@ def explained(
     if mode not in _MODES:
         raise StatementNotAllowed(f"EXPLAIN has the modes {', '.join(sorted(_MODES))} here.")
     asked, applied = analyzed(session, child, statement, parts)
+    # Before anything plans it: the plan that is shown is the one of a run.
+    session.small_queries.plan_once(asked)
     session.guard.allow_planned(asked)
     if applied:
         return answer_with(PLAN, [(HIDDEN_PLAN,)], applied)

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from pydantic import BaseModel, Field, field_validator
 
-from api.bootstrap.settings.value_types import Words
+from api.bootstrap.settings.value_types import GIB, Words
 from spark_session.settings.settings import refusal_of
 
 _MASTER = re.compile(r"local(\[(\*|\d+)(, ?\d+)?\])?|local-cluster\[\d+, ?\d+, ?\d+\]|(spark|k8s)://\S+|yarn")
@@ -41,6 +41,13 @@ class EngineSettings(BaseModel):
     spark_conf: dict[str, str] = Field({}, repr=False, description="further properties of Spark")
     session_time_zone: str = Field(
         "UTC", min_length=1, max_length=64, description="time zone of every session"
+    )
+    planned_once_max_bytes: int = Field(
+        0,
+        ge=0,
+        le=16 * GIB,
+        description="a query that reads at most this many bytes, by its plan's estimate, is planned once,"
+        " without adaptive execution and with as few shuffle partitions as its bytes need; 0: no query is",
     )
 
     @field_validator("spark_master")

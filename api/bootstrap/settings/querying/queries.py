@@ -39,6 +39,18 @@ class QuerySettings(BaseModel):
         " for each caller, all equal",
     )
     engine_retries: int = Field(1, ge=0, le=3, description="how often a query runs again if its engine dies")
+    warm_up_queries: int = Field(
+        0,
+        ge=0,
+        le=1000,
+        description="the queries asked most often, which run once on each new engine while no caller's query"
+        " runs; 0: none",
+    )
+    warm_up_history_days: int = Field(7, ge=1, le=365, description="the days whose queries count for that")
+    warm_up_query_s: float = Field(
+        20.0, ge=0.1, le=3600, description="how long one of these queries may take"
+    )
+    warm_up_s: float = Field(120.0, ge=1, le=3600, description="how long all of them may take on one engine")
     query_timeout_s: int = Field(300, ge=1, le=86_400, description="timeout of queries that set none")
     max_query_timeout_s: int = Field(3600, ge=1, le=86_400, description="the most that a query may set")
     row_limit: int = Field(10_000, ge=1, le=1_000_000_000, description="row limit of queries that set none")

@@ -17,8 +17,18 @@ from service.adapters.postgres.shared.pool_use import pool_use
 from service.adapters.postgres.shared.storable import storable
 from service.errors.unavailable import MetricsStoreDown
 from service.model.operations.usage import PoolUse
-from service.model.query.history import MAX_SQL_CHARACTERS, QueryListing, QuerySummary, TablePruning
+from service.model.query.history import (
+    MAX_FREQUENT_BYTES,
+    MAX_SQL_CHARACTERS,
+    FrequentQuery,
+    QueryListing,
+    QuerySummary,
+    TablePruning,
+)
 from service.model.query.query import QueryState
+
+MAX_COUNTED = 20_000
+"""Counting more queries than the newest ones would take long, and say little else."""
 
 _LISTED = (
     QueryRow.query_id,
@@ -76,6 +86,16 @@ class PostgresQueryHistory:
             filters = connection.execute(_filtered(since, table)).all()
         return table_prunings(scans, filters)
 
+    def frequent(self, since: datetime, limit: int, within_ms: int) -> Sequence[FrequentQuery]:
+        """Lists the texts that ran and succeeded most often since then, the most frequent first.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+        with self._connection() as connection:
+            rows = connection.execute(_frequent(since, limit, within_ms)).all()
+        return [FrequentQuery(row.sql, row.catalog, row.schema) for row in rows]
+
     @property
     def pool(self) -> PoolUse:
         """How many of its connections are in use."""
@@ -106,6 +126,18 @@ def _listed(listing: QueryListing) -> Executable:
     if listing.before is not None:
         statement = statement.where(place < (listing.before.submitted_at, listing.before.query_id))
     return statement
+
+
+def _frequent(since: datetime, limit: int, within_ms: int) -> Executable:
+    ran = select(QueryRow.sql, QueryRow.catalog, QueryRow.schema, QueryRow.submitted_at)
+    ran = ran.where(QueryRow.submitted_at >= since, QueryRow.state == QueryState.SUCCEEDED.value)
+    ran = ran.where(QueryRow.reused_from.is_(None), QueryRow.planning_ms + QueryRow.running_ms <= within_ms)
+    # The server knows the length of a text without reading the text.
+    ran = ran.where(func.octet_length(QueryRow.sql) <= MAX_FREQUENT_BYTES)
+    newest = ran.order_by(QueryRow.submitted_at.desc()).limit(MAX_COUNTED).subquery()
+    place = (newest.c.sql, newest.c.catalog, newest.c.schema)
+    order = (func.count().desc(), func.max(newest.c.submitted_at).desc())
+    return select(*place).group_by(*place).order_by(*order).limit(limit)
 
 
 def _scanned(since: datetime, table: str | None) -> Executable:

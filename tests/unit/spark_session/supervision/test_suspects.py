@@ -5,13 +5,22 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
 from service.errors.query_errors import QueryQuarantined
 from service.errors.unavailable import EngineLost
+from service.model.policies.decisions import FULL_ACCESS
+from service.ports.engine.query_engine import Statement
+from spark_session.engine.engine_calls import EngineCalls
 from spark_session.java.calls import Call, Calls
+from spark_session.settings.settings import SparkSettings
+from spark_session.supervision.session_keeper import SessionKeeper
 from spark_session.supervision.suspects import TRIAL_S, Suspects
+from spark_session.supervision.verdict import EngineBounds
 
 
 class Clock:
@@ -209,3 +218,24 @@ def test_a_suspect_that_is_canceled_waits_for_no_turn(suspects: Suspects) -> Non
 def _pass(suspects: Suspects, text: str, passed: list[str]) -> None:
     with suspects.turn(text, lambda: True):
         passed.append(text)
+
+
+def test_a_text_that_ran_while_an_engine_was_lost_is_not_rehearsed(suspects: Suspects) -> None:
+    suspects.check_rehearsal("a")
+    suspects.note_success("a")
+    suspects.note_loss(["a", "b"])
+    assert not is_quarantined(suspects, "a")
+    with pytest.raises(QueryQuarantined):
+        suspects.check_rehearsal("a")
+
+
+def test_a_rehearsal_does_not_prove_that_a_text_is_harmless(suspects: Suspects, tmp_path: Path) -> None:
+    keeper = SessionKeeper(SparkSettings("local[1]", (), tmp_path), EngineBounds(), suspects, 1.0)
+    calls = EngineCalls(keeper, suspects)
+    asked = Statement(uuid4(), "SELECT 1", (), None, None, 1, 1, never, FULL_ACCESS)
+    text = asked.text_fingerprint()
+    suspects.note_loss([text])
+    calls.note_success(replace(asked, is_rehearsal=True))
+    assert not suspects.of_loss(text).may_run_again
+    calls.note_success(asked)
+    assert suspects.of_loss(text).may_run_again
