@@ -10,9 +10,16 @@ from sqlglot import exp
 from service.model.filters.dynamic_filter import DynamicFilter, KeyDependency, KeySpan, Probe
 from service.model.filters.filter_record import Reason
 from service.model.filters.joins import Candidate, JoinGraph
+from service.model.filters.key_selection import KeyFamily
 from service.model.tables.tables import TableFacts
 from service.pruning.build_side.affordable_build import affordable_build
-from service.pruning.build_side.build_query import BuildQuery, build_query, fingerprint, series_of
+from service.pruning.build_side.build_query import (
+    BuildQuery,
+    build_query,
+    family_of,
+    fingerprint,
+    series_of,
+)
 from service.pruning.build_side.build_sides import BuildSide, BuildSides
 from service.pruning.build_side.composite_keys import FoundKey, composite_keys
 from service.pruning.build_side.key_dependencies import key_dependencies
@@ -255,7 +262,13 @@ class FilterPlanner:
             key_dependencies=key_dependencies,
             is_null_safe=candidate.is_null_safe,
             series=series_of(query, key_types, context.parameters, context.session),
+            family=self._family(query, key_types),
         )
         self._assignments[place] = FilterAssignment(
             found, end + 1, end in self._shared_ends, is_whole, self._graphs.is_read_in_a_union(end)
         )
+
+    def _family(self, query: BuildQuery, key_types: str) -> KeyFamily | None:
+        found = family_of(query, key_types, self._context.session)
+        named = tuple(filter(self._context.is_named, query.table_columns))
+        return KeyFamily(found, named) if found else None

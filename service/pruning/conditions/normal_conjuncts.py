@@ -1,0 +1,78 @@
+"""The texts of a condition in one form, so that conditions which are written differently are found equal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from service.pruning.conditions.spelled import spelled
+
+_MIRRORED: dict[type[exp.Expr], type[exp.Binary]] = {
+    exp.EQ: exp.EQ,
+    exp.LT: exp.GT,
+    exp.LTE: exp.GTE,
+    exp.GT: exp.LT,
+    exp.GTE: exp.LTE,
+}
+_BETWEEN_PARTS = {"this", "low", "high"}
+_LIST_PARTS = {"this", "expressions"}
+
+
+def normal_conjuncts(condition: exp.Expr) -> Iterator[str]:
+    """Yields the texts of the conditions that are joined by AND, without changing the given one.
+
+    Only forms that Spark itself takes for the same are changed: it makes two comparisons of a BETWEEN, and
+    the order of a list or of the sides of a comparison means nothing.
+
+    >>> from sqlglot import parse_one
+    >>> def normal(text):
+    ...     return list(normal_conjuncts(parse_one(text, read="spark")))
+    >>> normal("a BETWEEN 1 AND 2") == normal("(a >= 1 AND 2 >= a)")
+    True
+    >>> normal("5 > a"), normal("a IN (2, 1, 2)"), normal("a = 1 OR b = 2")
+    (['`a` < 5'], ['`a` IN (1, 2)'], ['(`a` = 1 OR `b` = 2)'])
+    """
+    if isinstance(condition, exp.Paren):
+        yield from normal_conjuncts(condition.this)
+        return
+    match condition:
+        case exp.And():
+            yield from normal_conjuncts(condition.left)
+            yield from normal_conjuncts(condition.right)
+        case exp.Between() if _has_only(condition, _BETWEEN_PARTS) and _is_column(condition.this):
+            column = condition.this
+            yield _text(exp.GTE(this=column.copy(), expression=condition.args["low"].copy()))
+            yield _text(exp.LTE(this=column.copy(), expression=condition.args["high"].copy()))
+        case exp.In() if _has_only(condition, _LIST_PARTS):
+            yield _list_text(condition)
+        case exp.Binary() if type(condition) in _MIRRORED:
+            yield _text(_with_column_first(condition))
+        case _:
+            yield _text(condition)
+
+
+def _with_column_first(comparison: exp.Binary) -> exp.Expr:
+    column, other = comparison.expression, comparison.this
+    if not _is_column(column) or other.find(exp.Column):
+        return comparison
+    return _MIRRORED[type(comparison)](this=column.copy(), expression=other.copy())
+
+
+def _list_text(condition: exp.In) -> str:
+    listed = {spelled(value, identify=True): value for value in condition.expressions}
+    ordered = [listed[text].copy() for text in sorted(listed)]
+    return _text(exp.In(this=condition.this.copy(), expressions=ordered))
+
+
+def _is_column(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Column)
+
+
+def _has_only(node: exp.Expr, parts: set[str]) -> bool:
+    return all(key in parts for key, value in node.args.items() if value)
+
+
+def _text(condition: exp.Expr) -> str:
+    text = spelled(condition, identify=True)
+    return f"({text})" if isinstance(condition, exp.Connector) else text
