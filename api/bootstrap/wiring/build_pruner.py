@@ -9,6 +9,7 @@ from api.bootstrap.settings import Settings
 from service.adapters.catalogs.bounded_views import BoundedViews
 from service.adapters.keys.key_carrier import ArrowKeyCarrier, CarryBounds
 from service.adapters.keys.key_collector import ArrowKeyCollector
+from service.adapters.keys.key_selector import ArrowKeySelector
 from service.model.filters.relations import RelationBounds
 from service.model.query.rewrites import RewriteKind
 from service.ports.bounded_calls import BoundedCalls
@@ -19,6 +20,7 @@ from service.query.filtering.collect import CollectBounds, Collector
 from service.query.filtering.detection.detections import DetectionBounds, Detections
 from service.query.filtering.engine_keys import EngineKeys
 from service.query.filtering.fetched_relations import LocalRelations
+from service.query.filtering.kept_sets import KeptBounds, KeptSets
 from service.query.filtering.prune import Pruner
 from service.query.filtering.pruning_bounds import PruningBounds
 from service.query.filtering.rewrite import RewriteBounds
@@ -64,6 +66,16 @@ def _collector(settings: Settings, components: Components, clock: Clock) -> Coll
                 max_snapshots=settings.dynamic_filtering_max_carried_commits,
                 max_files=settings.dynamic_filtering_max_collected_files,
                 max_filter_bytes=max_filter_bytes,
+            ),
+        ),
+        KeptSets(
+            ArrowKeySelector(components.catalogs.opened, max_filter_bytes),
+            components.filter_cache.kept_rows,
+            KeptBounds(
+                max_sets=settings.dynamic_filtering_kept_sets,
+                max_columns=settings.dynamic_filtering_kept_columns,
+                max_rows=settings.dynamic_filtering_kept_rows,
+                max_bytes=settings.dynamic_filtering_kept_bytes,
             ),
         ),
     )

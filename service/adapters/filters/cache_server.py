@@ -96,7 +96,7 @@ class FilterServer(CacheConnection):
     def delete_note(self, family: str, note: bytes) -> None:
         """Deletes the note."""
         with self.asking():
-            self.client.lrem(KEPT_NOTES + family, 0, note)
+            self.client.lrem(KEPT_NOTES + family, 0, note.decode())
 
     def keep(
         self, family: str, note: bytes, fingerprint: str, rows: bytes, time_to_live: timedelta, at_most: int
@@ -105,7 +105,7 @@ class FilterServer(CacheConnection):
         notes = KEPT_NOTES + family
         with self.asking(), self.client.pipeline(transaction=False) as pipeline:
             pipeline.set(KEPT_ROWS + fingerprint, rows, px=time_to_live)
-            pipeline.lrem(notes, 0, note)
+            pipeline.lrem(notes, 0, note.decode())
             pipeline.lpush(notes, note)
             pipeline.ltrim(notes, 0, at_most - 1)
             pipeline.pexpire(notes, time_to_live)

@@ -17,6 +17,8 @@ _MIRRORED: dict[type[exp.Expr], type[exp.Binary]] = {
 }
 _BETWEEN_PARTS = {"this", "low", "high"}
 _LIST_PARTS = {"this", "expressions"}
+# Longer lists may be folded into one text, and to write each of their values takes long.
+SORTED_AT_MOST = 100
 
 
 def normal_conjuncts(condition: exp.Expr) -> Iterator[str]:
@@ -44,7 +46,7 @@ def normal_conjuncts(condition: exp.Expr) -> Iterator[str]:
             column = condition.this
             yield _text(exp.GTE(this=column.copy(), expression=condition.args["low"].copy()))
             yield _text(exp.LTE(this=column.copy(), expression=condition.args["high"].copy()))
-        case exp.In() if _has_only(condition, _LIST_PARTS):
+        case exp.In() if _has_only(condition, _LIST_PARTS) and len(condition.expressions) <= SORTED_AT_MOST:
             yield _list_text(condition)
         case exp.Binary() if type(condition) in _MIRRORED:
             yield _text(_with_column_first(condition))
