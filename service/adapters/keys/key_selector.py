@@ -61,7 +61,7 @@ class ArrowKeySelector:
             return None
         try:
             fields = self._fields(wanted, query)
-            return None if fields is None else _selected(query, fields, parameters)
+            return None if fields is None else selected_rows(query, fields, parameters)
         except NotTranslatable:
             return None
         except self._errors as error:
@@ -96,21 +96,25 @@ class ArrowKeySelector:
         return DynamicFilteringData(found, is_filtering=True, has_null=has_null)
 
     def _fields(self, wanted: DynamicFilter, query: KeyQuery) -> Mapping[str, NestedField] | None:
-        """Returns the fields that may be kept, by name; None if the snapshot has another schema."""
+        """Returns the fields of the table by name; None if the snapshot has another schema."""
         table = self._open_table(wanted.build.tables[0]).table
         snapshot = table.snapshot_by_id(query.snapshot_id)
         if snapshot is None or snapshot.schema_id != table.schema().schema_id:
             return None
-        return {
-            name: field
-            for name, field in usable_fields(table).items()
-            if isinstance(field.field_type, _KEPT_TYPES)
-        }
+        return usable_fields(table)
 
 
-def _selected(
+def selected_rows(
     query: KeyQuery, fields: Mapping[str, NestedField], parameters: Parameters
 ) -> SelectedRows | None:
+    """Returns what a query selects of a table with these fields, by their names in lower case.
+
+    Conditions on fields of other types than `_KEPT_TYPES` are known by their texts alone.
+
+    Raises:
+        NotTranslatable: a key is of another column, or a parameter has no value.
+    """
+    fields = {name: field for name, field in fields.items() if isinstance(field.field_type, _KEPT_TYPES)}
     filters = RowFilters(query.table_alias, fields, parameters)
     keys = [filters.field(column).name.lower() for column in query.columns]
     if len(set(keys)) < len(keys):

@@ -48,6 +48,7 @@ NUMBERS = count()
 def kept(gateway: Gateway) -> Iterator[None]:
     """Key sets keep their rows during a test."""
     kept_sets = gateway.queries.ports.pruner._collector._uncached._kept_sets
+    assert kept_sets is not None
     before = kept_sets._bounds
     kept_sets._bounds = KeptBounds(max_sets=16, max_columns=8, max_rows=10_000, max_bytes=1 << 20)
     yield
