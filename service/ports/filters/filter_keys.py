@@ -29,7 +29,7 @@ class KeysAndRows:
 
 @dataclass(frozen=True, slots=True)
 class SelectedRows:
-    """What a filter's conditions select, and the columns of the table that may be kept, with their types.
+    """The selection of a filter's conditions, and the columns that may be kept, with their types.
 
     The columns are by name in lower case.
     """

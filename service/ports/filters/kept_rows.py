@@ -24,4 +24,4 @@ class KeptRows(Protocol):
         """Returns the rows of a note; None if they are gone, and then the note is deleted."""
 
     def keep(self, family: str, note: KeptNote, rows: pa.Table, at_most: int) -> None:
-        """Stores the rows and the note on them. Of one family, the newest `at_most` notes stay."""
+        """Stores the rows and the note on them. Only the newest `at_most` notes of a family stay."""

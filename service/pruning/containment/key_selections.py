@@ -126,7 +126,7 @@ def _listed(
     if not isinstance(column, exp.Column):
         return None
     values = frozenset(value_of(column, literal) for literal in listed)
-    # NULL in a list, and a subquery, which has no list, are no values.
+    # A list with NULL may be NULL, and a subquery has no list.
     known = frozenset(value for value in values if value is not None)
     return (column, ColumnSet(values=known)) if known and len(known) == len(values) else None
 

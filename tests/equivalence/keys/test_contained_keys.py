@@ -112,7 +112,7 @@ WITHIN: dict[str, tuple[str, str]] = {
     "list": ("d.name IN ('a', 'b', 'ab')", "d.name = 'b'"),
     "value_of_range": ("d.name >= 'a'", "d.name IN ('é', 'a')"),
     "decimals": ("d.price <= 7.25", "d.price BETWEEN 1.25 AND 5.00"),
-    "text": ("upper(d.name) = 'A'", "upper(d.name) = 'A' AND d.year = 2001"),
+    "text": ("upper(d.name) = 'A'", "d.month IN (2, 3) AND upper(d.name) = 'A'"),
     "key": ("d.year > 2000 AND length(d.name) = 1", "length(d.name) = 1 AND d.year = 2001 AND d.k < 20"),
 }
 
