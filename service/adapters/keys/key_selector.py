@@ -70,14 +70,11 @@ class ArrowKeySelector:
 
     def kept(self, rows: pa.Table, columns: Sequence[str], selected: SelectedRows) -> pa.Table | None:
         """See the port."""
-        names = {name.lower(): position for position, name in enumerate(rows.column_names)}
-        if len(names) != rows.num_columns or not names.keys() >= set(columns):
+        try:
+            return _each_once(rows, columns, selected.types)
+        except self._errors as error:
+            log.info("rows_not_kept", error=type(error).__name__)
             return None
-        found = pa.table([_plain(rows.column(names[name])) for name in columns], list(columns))
-        if found.schema.types != [selected.types.get(name) for name in columns]:
-            # A mask may give a column another type, and literals are of the column's own.
-            return None
-        return found.group_by(list(columns), use_threads=False).aggregate([]).select(list(columns))
 
     def keys_within(
         self, rows: pa.Table, wanted: DynamicFilter, conditions: Mapping[str, ColumnSet]
@@ -141,6 +138,17 @@ def selected_rows(
         key_selection(query.condition, is_known, value_of, text_of),
         {name: _plain_type(types.field(field.name).type) for name, field in fields.items()},
     )
+
+
+def _each_once(rows: pa.Table, columns: Sequence[str], types: Mapping[str, pa.DataType]) -> pa.Table | None:
+    names = {name.lower(): position for position, name in enumerate(rows.column_names)}
+    if len(names) != rows.num_columns or not names.keys() >= set(columns):
+        return None
+    found = pa.table([_plain(rows.column(names[name])) for name in columns], list(columns))
+    if found.schema.types != [types.get(name) for name in columns]:
+        # A mask may give a column another type, and literals are of the column's own.
+        return None
+    return found.group_by(list(columns), use_threads=False).aggregate([]).select(list(columns))
 
 
 def _plain(column: pa.ChunkedArray[Any]) -> pa.ChunkedArray[Any]:

@@ -21,6 +21,10 @@ from pyiceberg.types import DateType, DecimalType, IntegerType, LongType, String
 from service.gateway import Gateway
 from service.model.filters.filter_record import FilterRecord
 from service.model.filters.key_set import FilterSource
+from service.model.policies.actions import Action
+from service.model.policies.policies import ColumnMask, Grant, PolicySet, RowFilter
+from service.model.policies.table_patterns import TablePattern
+from service.policies.compiled_policies import CompiledPolicies, RoleAccess
 from service.query.filtering.kept_sets import KeptBounds
 from tests.equivalence.harness import Harness
 from tests.equivalence.lakehouse import SCHEMA, Layout, append, created
@@ -145,6 +149,28 @@ def test_generated_conditions_have_the_rows_of_a_query_as_written(harness: Harne
         checked = harness.check(asked(dimension, f"d.year >= {chosen.choice((2000, 2001))} AND {conditions}"))
         sources.update(found.source for found in checked.pruned.filters if found.is_applied)
     assert sources[FilterSource.CONTAINED] > ROUNDS / 2
+
+
+def test_callers_under_other_policies_find_no_keys_in_each_others_sets(
+    harness: Harness, gateway: Gateway, dimension: Table
+) -> None:
+    table = TablePattern.parse(f"lake.shop.{dimension.name()[-1]}")
+    policies = PolicySet(
+        1,
+        (Grant("few", Action.SELECT, TablePattern.parse("lake.shop.*")),),
+        (RowFilter("few", table, "k > 10"),),
+        (ColumnMask("few", table, "month", "month % 2"),),
+    )
+    few = Harness(gateway, access=RoleAccess(CompiledPolicies(policies), frozenset({"few"})))
+    year, odd = asked(dimension, "d.year = 2001", NAMING), asked(dimension, "d.year = 2001 AND d.month = 1")
+    sources = [applied(caller, sql).source for sql in (year, odd) for caller in (few, harness)]
+    assert sources == [FilterSource.COLLECTED] * 2 + [FilterSource.CONTAINED] * 2
+    of_few, of_all = (caller.prune(odd).filters[0].value_count for caller in (few, harness))
+    assert of_few > of_all > 0, "a mask makes more months the first"
+    alone = asked(dimension, "d.year = 2000", NAMING)
+    assert applied(few, alone).source is FilterSource.COLLECTED
+    within = asked(dimension, "d.year = 2000 AND d.month = 12")
+    assert applied(harness, within).source is FilterSource.COLLECTED
 
 
 def _condition(chosen: random.Random) -> str:
