@@ -34,19 +34,22 @@ def normal_conjuncts(condition: exp.Expr) -> Iterator[str]:
     True
     >>> normal("5 > a"), normal("a IN (2, 1, 2)"), normal("a = 1 OR b = 2")
     (['`a` < 5'], ['`a` IN (1, 2)'], ['(`a` = 1 OR `b` = 2)'])
+    >>> normal("a IN (2, 1.5)"), normal("a IN (DATE '2001-01-02', DATE '2001-01-01')")
+    (['`a` IN (2, 1.5)'], ["`a` IN (CAST('2001-01-01' AS DATE), CAST('2001-01-02' AS DATE))"])
     """
     if isinstance(condition, exp.Paren):
         yield from normal_conjuncts(condition.this)
         return
     match condition:
         case exp.And():
-            yield from normal_conjuncts(condition.left)
-            yield from normal_conjuncts(condition.right)
+            # A tree of thousands of conditions is as deep, and this walks through it in a loop.
+            for part in condition.flatten():
+                yield from normal_conjuncts(part)
         case exp.Between() if _has_only(condition, _BETWEEN_PARTS) and _is_column(condition.this):
             column = condition.this
             yield _text(exp.GTE(this=column.copy(), expression=condition.args["low"].copy()))
             yield _text(exp.LTE(this=column.copy(), expression=condition.args["high"].copy()))
-        case exp.In() if _has_only(condition, _LIST_PARTS) and len(condition.expressions) <= SORTED_AT_MOST:
+        case exp.In() if _has_values_of_one_kind(condition):
             yield _list_text(condition)
         case exp.Binary() if type(condition) in _MIRRORED:
             yield _text(_with_column_first(condition))
@@ -59,6 +62,29 @@ def _with_column_first(comparison: exp.Binary) -> exp.Expr:
     if not _is_column(column) or other.find(exp.Column):
         return comparison
     return _MIRRORED[type(comparison)](this=column.copy(), expression=other.copy())
+
+
+def _has_values_of_one_kind(condition: exp.In) -> bool:
+    """Whether the order of the list cannot decide about the type that all of its values are compared in."""
+    values = condition.expressions
+    if not _has_only(condition, _LIST_PARTS) or len(values) > SORTED_AT_MOST:
+        return False
+    kinds = set(map(_kind, values))
+    return len(kinds) == 1 and None not in kinds
+
+
+def _kind(value: exp.Expr) -> str | None:
+    match value:
+        case exp.Neg():
+            return "integer" if _kind(value.this) == "integer" else None
+        case exp.Literal() if value.is_string:
+            return "text"
+        case exp.Literal() if value.name.isdecimal():
+            return "integer"
+        case exp.Cast() if value.to.this == exp.DType.DATE and _kind(value.this) == "text":
+            return "date"
+        case _:
+            return None
 
 
 def _list_text(condition: exp.In) -> str:

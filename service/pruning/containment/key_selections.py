@@ -55,11 +55,12 @@ def key_selection(
 def conjuncts(condition: exp.Expr) -> Iterator[exp.Expr]:
     """Yields the conditions that AND joins, without the parentheses around them."""
     condition = condition.unnest()
-    if isinstance(condition, exp.And):
-        yield from conjuncts(condition.left)
-        yield from conjuncts(condition.right)
-    else:
+    if not isinstance(condition, exp.And):
         yield condition
+        return
+    # A tree of thousands of conditions is as deep, and this walks through it in a loop.
+    for part in condition.flatten():
+        yield from conjuncts(part)
 
 
 def residual(selection: KeySelection, wide: KeySelection) -> Mapping[str, ColumnSet] | None:

@@ -84,6 +84,10 @@ SAME: Mapping[str, tuple[str, str]] = {
     "list": ("d.month IN (3, 1, 2, 3)", "d.month IN (1, 2, 3)"),
     "side": ("5 > d.month", "d.month < 5"),
     "between": ("d.month BETWEEN 2 AND 4", "d.month >= 2 AND 4 >= d.month"),
+    "parentheses": (
+        "(d.month = 3 AND (d.name = 'a' AND d.year = 1))",
+        "d.month = 3 AND d.year = 1 AND d.name = 'a'",
+    ),
     "repetition": ("d.month = 3 AND d.month = 3", "(d.month = 3)"),
 }
 

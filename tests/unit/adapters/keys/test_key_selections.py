@@ -268,3 +268,8 @@ def test_a_set_without_values_is_within_every_set() -> None:
     assert residual(nothing, selection("`t0`.`a` = 7")) == {"a": NOTHING}
     assert residual(nothing, selection("`t0`.`a` IS NULL")) == {"a": NOTHING}
     assert residual(nothing, selection("`t0`.`b` = 7")) is None
+
+
+def test_thousands_of_conditions_are_no_problem() -> None:
+    many = " AND ".join(f"`t0`.`a` < {number}" for number in range(2_000))
+    assert selection(many) == selection("(`t0`.`a` < 0)")
