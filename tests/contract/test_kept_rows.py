@@ -71,6 +71,8 @@ def test_the_newest_notes_stay_and_each_is_there_once(cache: FakeFilterCache | R
     for name in ("a", "b", "a", "c", "b"):
         cache.kept_rows.keep("f", note_on(name), ROWS, 2)
     assert [note.fingerprint for note in cache.kept_rows.notes("f")] == ["b", "c"]
+    are_there = {name: cache.kept_rows.rows("f", note_on(name)) is not None for name in "abc"}
+    assert are_there == {"a": False, "b": True, "c": True}
 
 
 def test_rows_without_any_are_rows_too(cache: FakeFilterCache | RedisFilterCache) -> None:

@@ -36,8 +36,10 @@ class FakeKeptRows:
         if self.is_down:
             return
         others = [each for each in self._notes.get(family, ()) if each != note]
-        self._notes[family] = [note, *others][:at_most]
+        self._notes[family] = stay = [note, *others][:at_most]
         self._rows[note.fingerprint] = (note, rows)
+        for gone in {each.fingerprint for each in others} - {each.fingerprint for each in stay}:
+            self._rows.pop(gone, None)
 
     def forget(self, fingerprint: str | None) -> None:
         for name in [name for name in self._rows if fingerprint in (None, name)]:

@@ -100,13 +100,17 @@ class FilterServer(CacheConnection):
 
     def keep(
         self, family: str, note: bytes, fingerprint: str, rows: bytes, time_to_live: timedelta, at_most: int
-    ) -> None:
-        """Stores kept rows and the note on them, and deletes the oldest notes beyond `at_most`."""
+    ) -> Sequence[bytes]:
+        """Stores kept rows and the note on them; returns the notes of the family, the newest first.
+
+        All but the first `at_most` of them are deleted.
+        """
         notes = KEPT_NOTES + family
         with self.asking(), self.client.pipeline(transaction=False) as pipeline:
             pipeline.set(KEPT_ROWS + fingerprint, rows, px=time_to_live)
             pipeline.lrem(notes, 0, note.decode())
             pipeline.lpush(notes, note)
+            pipeline.lrange(notes, 0, -1)
             pipeline.ltrim(notes, 0, at_most - 1)
             pipeline.pexpire(notes, time_to_live)
             stored, *listed = pipeline.execute(raise_on_error=False)
@@ -116,6 +120,13 @@ class FilterServer(CacheConnection):
                 isinstance(answer, redis.ResponseError) and is_of_another_type(answer) for answer in listed
             ):
                 self.client.unlink(notes)
+        found = listed[2] if isinstance(listed[2], list) else []
+        return [each for each in found if isinstance(each, bytes)]
+
+    def delete_kept(self, fingerprint: str) -> None:
+        """Deletes the kept rows of a key set."""
+        with self.asking():
+            self.client.unlink(KEPT_ROWS + fingerprint)
 
     def claim(self, fingerprint: str) -> Lease | None:
         """Returns the right to collect these keys, unless another replica has it."""

@@ -48,4 +48,13 @@ class KeptRowsOnServer:
         if stored is None or len(value) > self._value_bytes:
             return
         with suppress(FilterCacheDown):
-            self._server.keep(family, stored, note.fingerprint, value, self._time_to_live, at_most)
+            found = self._server.keep(family, stored, note.fingerprint, value, self._time_to_live, at_most)
+            notes = list(map(decoded_note, found))
+            newest, oldest = _fingerprints(notes[:at_most]), _fingerprints(notes[at_most:])
+            # No note names these rows any more, and a table that is written often would leave many.
+            for fingerprint in oldest - newest:
+                self._server.delete_kept(fingerprint)
+
+
+def _fingerprints(notes: Sequence[KeptNote | None]) -> set[str]:
+    return {note.fingerprint for note in notes if note is not None}

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 class KeptRows(Protocol):
     """Shares kept rows among all queries of all replicas. Nothing raises: without a server, nothing is kept.
 
-    Each call waits for the server once, at most as long as any use of the filter cache.
+    Each call waits for the server once, or more often if it deletes something. Each wait is at most as long
+    as that of any use of the filter cache.
     """
 
     def notes(self, family: str) -> Sequence[KeptNote]:
@@ -24,4 +25,4 @@ class KeptRows(Protocol):
         """Returns the rows of a note; None if they are gone, and then the note is deleted."""
 
     def keep(self, family: str, note: KeptNote, rows: pa.Table, at_most: int) -> None:
-        """Stores the rows and the note on them. Only the newest `at_most` notes of a family stay."""
+        """Stores rows and the note on them. Only the newest `at_most` of a family stay, with their rows."""
