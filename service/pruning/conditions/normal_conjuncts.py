@@ -17,6 +17,10 @@ _MIRRORED: dict[type[exp.Expr], type[exp.Binary]] = {
 }
 _BETWEEN_PARTS = {"this", "low", "high"}
 _LIST_PARTS = {"this", "expressions"}
+# At another place, the engine may read these together with what is beside them.
+_BIND_LOOSELY = (exp.Predicate, exp.Connector, exp.Not, exp.Query)
+# Longer numbers may be decimals. Then the first numbers of a list decide in which type texts are compared.
+_DIGITS_OF_INTEGERS = 18
 # Longer lists may be folded into one text, and to write each of their values takes long.
 SORTED_AT_MOST = 100
 
@@ -45,7 +49,7 @@ def normal_conjuncts(condition: exp.Expr) -> Iterator[str]:
             # A tree of thousands of conditions is as deep, and this walks through it in a loop.
             for part in condition.flatten():
                 yield from normal_conjuncts(part)
-        case exp.Between() if _has_only(condition, _BETWEEN_PARTS) and _is_column(condition.this):
+        case exp.Between() if _has_only(condition, _BETWEEN_PARTS) and _is_range_of_column(condition):
             column = condition.this
             yield _text(exp.GTE(this=column.copy(), expression=condition.args["low"].copy()))
             yield _text(exp.LTE(this=column.copy(), expression=condition.args["high"].copy()))
@@ -59,9 +63,18 @@ def normal_conjuncts(condition: exp.Expr) -> Iterator[str]:
 
 def _with_column_first(comparison: exp.Binary) -> exp.Expr:
     column, other = comparison.expression, comparison.this
-    if not _is_column(column) or other.find(exp.Column):
+    if not _is_column(column) or other.find(exp.Column) or not _stands_alone(other):
         return comparison
     return _MIRRORED[type(comparison)](this=column.copy(), expression=other.copy())
+
+
+def _is_range_of_column(condition: exp.Between) -> bool:
+    return _is_column(condition.this) and all(_stands_alone(condition.args[end]) for end in ("low", "high"))
+
+
+def _stands_alone(node: exp.Expr) -> bool:
+    """Whether it means the same on either side of a comparison."""
+    return node.find(*_BIND_LOOSELY) is None
 
 
 def _has_values_of_one_kind(condition: exp.In) -> bool:
@@ -79,7 +92,7 @@ def _kind(value: exp.Expr) -> str | None:
             return "integer" if _kind(value.this) == "integer" else None
         case exp.Literal() if value.is_string:
             return "text"
-        case exp.Literal() if value.name.isdecimal():
+        case exp.Literal() if value.name.isdecimal() and len(value.name) <= _DIGITS_OF_INTEGERS:
             return "integer"
         case exp.Cast() if value.to.this == exp.DType.DATE and _kind(value.this) == "text":
             return "date"
