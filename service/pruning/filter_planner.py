@@ -56,6 +56,7 @@ class FilterPlanner:
         self._found: list[FoundKey] = []
         self._requests: dict[tuple[object, ...], list[FilterRequest]] = {}
         self._fingerprints: set[str] = set()
+        self._named_columns: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._shared_ends: set[int] = set()
         self._graphs = graphs
         self._build_sides = BuildSides(known, graphs)
@@ -269,6 +270,13 @@ class FilterPlanner:
         )
 
     def _family(self, query: BuildQuery, key_types: str) -> KeyFamily | None:
+        if not self._context.is_keeping_rows:
+            return None
         found = family_of(query, key_types, self._context.session)
-        named = tuple(filter(self._context.is_named, query.table_columns))
-        return KeyFamily(found, named) if found else None
+        return KeyFamily(found, self._named(query.table_columns)) if found else None
+
+    def _named(self, columns: tuple[str, ...]) -> tuple[str, ...]:
+        # To look for each column of a wide table in a long text takes long, and many filters read one table.
+        if columns not in self._named_columns:
+            self._named_columns[columns] = tuple(filter(self._context.is_named, columns))
+        return self._named_columns[columns]

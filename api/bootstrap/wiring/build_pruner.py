@@ -108,6 +108,7 @@ def _detection_bounds(settings: Settings, catalog_names: frozenset[str]) -> Dete
         is_expanding_views=RewriteKind.VIEW_EXPANDED in settings.rewrites,
         max_manifest_ms=round(1000 * settings.dynamic_filtering_manifest_timeout_s),
         max_tree_bytes=settings.dynamic_filtering_texts_max_bytes,
+        is_keeping_rows=settings.dynamic_filtering_kept_sets > 0,
     )
 
 

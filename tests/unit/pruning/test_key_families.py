@@ -23,13 +23,18 @@ JOINED = "SELECT count(*) FROM sales AS f JOIN calendar AS d ON f.day_key = d.da
 
 
 def filter_of(
-    sql: str, tables: Mapping[TableAt, TableFacts] = TABLES, parameters: Parameters = ()
+    sql: str,
+    tables: Mapping[TableAt, TableFacts] = TABLES,
+    parameters: Parameters = (),
+    is_keeping_rows: bool = True,
 ) -> DynamicFilter:
     tree = parse_one(sql, read="spark")
     assert isinstance(tree, exp.Query)
     qualified = qualify(tree, tables, "lake", "shop")
     assert qualified is not None
-    context = DetectionContext(tables, parameters, {}, 1_000, is_named=named_in(sql, tree))
+    context = DetectionContext(
+        tables, parameters, {}, 1_000, is_named=named_in(sql, tree), is_keeping_rows=is_keeping_rows
+    )
     [assignment] = detect(qualified, context).assignments
     return assignment.filter
 
@@ -72,6 +77,12 @@ def test_a_family_has_the_columns_that_the_text_names() -> None:
     everything = filter_of(f"{JOINED.replace('count(*)', '*')} d.month = 3").family
     assert everything is not None
     assert everything.named_columns == tuple(column.name for column in TABLES[CALENDAR].columns)
+
+
+def test_without_kept_rows_filters_have_no_family() -> None:
+    kept = filter_of(f"{JOINED} d.month = 3")
+    found = filter_of(f"{JOINED} d.month = 3", is_keeping_rows=False)
+    assert found == replace(kept, family=None)
 
 
 def test_keys_of_several_tables_are_of_no_family() -> None:
