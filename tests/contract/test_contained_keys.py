@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
+from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,10 +17,10 @@ from pyiceberg.table import Table
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.keys.key_collector import ArrowKeyCollector
 from service.adapters.keys.key_selector import ArrowKeySelector
-from service.errors.query_errors import QueryFailed
+from service.errors.query_errors import QueryCanceled, QueryFailed
 from service.model.filters.dynamic_filter import Build, DynamicFilter, JoinType, Probe
-from service.model.filters.filter_record import FilterOutcome
-from service.model.filters.key_selection import KeyFamily
+from service.model.filters.filter_record import FilterOutcome, Reason
+from service.model.filters.key_selection import Bound, ColumnSet, KeyFamily, KeySelection
 from service.model.filters.key_set import DynamicFilteringData, FilterSource
 from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.query import Parameter, Parameters
@@ -162,6 +163,12 @@ def test_a_set_that_may_have_other_rows_is_collected(gateway: Gateway, wide: str
     assert gateway.ask(gateway.filter(other)).source is not FilterSource.CONTAINED
 
 
+def test_no_rows_are_rows_too(gateway: Gateway) -> None:
+    assert gateway.ask(gateway.filter("`t0`.`year` = 1999")).data.values == ()
+    found = gateway.ask(gateway.filter("`t0`.`year` = 1999 AND `t0`.`month` = 3"))
+    assert (found.source, found.data.values) == (FilterSource.CONTAINED, ())
+
+
 def test_another_restriction_is_another_family(gateway: Gateway) -> None:
     gateway.ask(gateway.filter(YEAR, "all rows"))
     assert gateway.ask(gateway.filter(MARCH, "some rows")).source is FilterSource.COLLECTED
@@ -210,6 +217,49 @@ def test_a_distrusted_set_is_not_used(gateway: Gateway) -> None:
     gateway.ask(wide)
     gateway.collector.disable(frozenset({wide.fingerprint}))
     assert gateway.ask(gateway.filter(MARCH)).source is FilterSource.COLLECTED
+
+
+def test_the_set_that_distrusted_keys_were_found_in_is_not_used_either(gateway: Gateway) -> None:
+    wide, march = gateway.filter(YEAR), gateway.filter(MARCH)
+    gateway.ask(wide)
+    assert gateway.ask(march).source is FilterSource.CONTAINED
+    gateway.collector.disable(frozenset({march.fingerprint}))
+    [note] = gateway.cache.kept_rows.notes("f")
+    assert gateway.cache.kept_rows.rows("f", note) is None, "other replicas do not find the rows either"
+    within = f"{MARCH} AND `t0`.`k` < 440"
+    assert gateway.ask(gateway.filter(within)).source is FilterSource.COLLECTED
+    assert gateway.ask(wide).reason is Reason.DISABLED
+
+
+NONSENSE: Mapping[str, KeySelection] = {
+    "a text for a number": KeySelection({"k": ColumnSet(), "year": ColumnSet(low=Bound("2001"))}),
+    "a date for a number": KeySelection({"k": ColumnSet(high=Bound(date(2001, 1, 1)))}),
+    "not a number": KeySelection({"k": ColumnSet(), "year": ColumnSet(low=Bound(Decimal("NaN")))}),
+}
+
+
+@pytest.mark.parametrize("selection", NONSENSE.values(), ids=NONSENSE)
+def test_a_note_of_other_types_is_of_no_use(gateway: Gateway, selection: KeySelection) -> None:
+    wide = gateway.filter(f"{YEAR} AND `t0`.`k` < 500")
+    gateway.ask(wide)
+    [note] = gateway.cache.kept_rows.notes("f")
+    rows = gateway.cache.kept_rows.rows("f", note)
+    assert rows is not None
+    gateway.cache.kept_rows.keep("f", replace(note, fingerprint="x", selection=selection), rows, 9)
+    march = f"{MARCH} AND `t0`.`k` < 500"
+    found = gateway.ask(gateway.filter(march))
+    assert (found.source, found.data) == (FilterSource.CONTAINED, gateway.keys(march))
+
+
+def test_rows_of_other_types_are_not_used(gateway: Gateway) -> None:
+    gateway.ask(gateway.filter(YEAR))
+    [note] = gateway.cache.kept_rows.notes("f")
+    rows = gateway.cache.kept_rows.rows("f", note)
+    assert rows is not None
+    of_texts = rows.set_column(0, "k", rows["k"].cast(pa.string()))
+    gateway.cache.kept_rows.keep("f", note, of_texts, 9)
+    march = gateway.ask(gateway.filter(MARCH))
+    assert (march.source, march.data) == (FilterSource.COLLECTED, gateway.keys(MARCH))
 
 
 def test_without_the_server_keys_are_collected(gateway: Gateway) -> None:
@@ -267,6 +317,28 @@ def test_too_many_rows_of_the_engine_are_keys_alone_from_then_on(gateway: Gatewa
     assert gateway.ask(of_engine(gateway, YEAR)).data.values == ((1,),)
     assert gateway.ask(of_engine(gateway, MARCH)).data.values == ((1,),)
     assert ["`c0`" in run.sql for run in gateway.engine.runs] == [True, False, False]
+
+
+def test_rows_that_the_engine_cannot_read_are_keys_alone_from_then_on(gateway: Gateway) -> None:
+    keys = replace(engine_result(), rows=pa.table({"k0": pa.array([1], pa.int32())}))
+    for answer in (keys, keys, QueryFailed("a mask of another column fails")):
+        gateway.engine.outcomes.appendleft(answer)
+    assert gateway.ask(of_engine(gateway, YEAR)).data.values == ((1,),)
+    assert gateway.ask(of_engine(gateway, MARCH)).data.values == ((1,),)
+    assert ["`c0`" in run.sql for run in gateway.engine.runs] == [True, False, False]
+
+
+def test_a_canceled_query_collects_no_keys_alone(gateway: Gateway) -> None:
+    gateway.engine.outcomes.appendleft(QueryCanceled())
+    assert gateway.ask(of_engine(gateway, YEAR)).reason is Reason.COLLECT_TIMED_OUT
+    assert len(gateway.engine.runs) == 1
+
+
+def test_rows_of_the_engine_have_no_more_keys_than_may_be_collected(gateway: Gateway) -> None:
+    gateway.collector._uncached._engine_keys._max_filter_bytes = 16 * 50
+    gateway.engine.outcomes.appendleft(by_engine((1, 2001, 3)))
+    gateway.ask(of_engine(gateway, YEAR))
+    assert [run.row_limit for run in gateway.engine.runs] == [50]
 
 
 def test_a_mask_that_gives_a_column_another_type_keeps_nothing(gateway: Gateway) -> None:

@@ -92,6 +92,13 @@ def test_forgotten_rows_are_gone_and_then_their_note(cache: FakeFilterCache | Re
     assert cache.kept_rows.rows("f", note_on("b")) is None
 
 
+def test_rows_are_those_of_exactly_this_note(cache: FakeFilterCache | RedisFilterCache) -> None:
+    cache.kept_rows.keep("f", note_on("a"), ROWS, 2)
+    damaged = KeySelection({"year": ColumnSet(values=frozenset({2011}))}, YEAR.rest)
+    assert cache.kept_rows.rows("f", note_on("a", selection=damaged)) is None
+    assert cache.kept_rows.rows("f", note_on("a")) is not None
+
+
 def test_rows_that_another_note_replaced_are_gone(cache: FakeFilterCache | RedisFilterCache) -> None:
     few = ROWS.select(["k"])
     cache.kept_rows.keep("f", note_on("a"), ROWS, 2)
@@ -150,7 +157,7 @@ class TestOnTheServer:
             assert real.kept_rows.rows("f", note_on("a")) == ROWS
             assert list(real.kept_rows.notes("f")) == [note_on("a")]
 
-    @pytest.mark.parametrize("stored", [b"", b"7", b"SLFR" + bytes(40), b"x" * 9_999])
+    @pytest.mark.parametrize("stored", [b"", b"7", b"SLFR" + bytes(40), b"x" * 9_999, b"[" * 8_000], ids=len)
     def test_anything_else_is_no_note_and_no_rows(
         self, real: RedisFilterCache, valkey: EmbeddedValkey, stored: bytes
     ) -> None:

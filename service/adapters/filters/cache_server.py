@@ -21,6 +21,9 @@ GENERATION = "sluice:filter-generation:1"
 KEPT_ROWS = "sluice:filter-kept-rows:1:"
 KEPT_NOTES = "sluice:filter-kept-notes:1:"
 
+NOTES_READ = 64
+"""No family has more notes, whatever the settings."""
+
 SCANNED_AT_ONCE = 1000
 
 
@@ -82,7 +85,7 @@ class FilterServer(CacheConnection):
         """Returns the notes on the kept rows of the family, the newest first."""
         with self.asking():
             try:
-                found = self.client.lrange(KEPT_NOTES + family, 0, -1)
+                found = self.client.lrange(KEPT_NOTES + family, 0, NOTES_READ - 1)
             except redis.ResponseError as refusal:
                 if not is_of_another_type(refusal):
                     raise

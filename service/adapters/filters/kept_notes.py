@@ -37,12 +37,14 @@ def decoded_note(stored: bytes) -> KeptNote | None:
     >>> decoded_note(b"7"), decoded_note(b"")
     (None, None)
     """
+    if len(stored) > NOTE_BYTES:
+        return None
     try:
         fingerprint, snapshot_id, columns, rest, names, row_count = json.loads(stored)
         selected = {str(name): _decoded_set(values) for name, values in columns.items()}
         selection = KeySelection(selected, frozenset(map(str, rest)))
         return KeptNote(str(fingerprint), int(snapshot_id), selection, tuple(map(str, names)), int(row_count))
-    except (ValueError, TypeError, AttributeError, ArithmeticError):
+    except (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError):
         return None
 
 

@@ -6,6 +6,7 @@ import hashlib
 
 import pyarrow as pa
 
+from service.adapters.filters.kept_notes import encoded_note
 from service.model.filters.key_selection import KeptNote
 
 _MARK = b"SLFR"
@@ -38,6 +39,6 @@ def decoded_rows(note: KeptNote, value: bytes) -> pa.Table | None:
 
 
 def _digest(note: KeptNote, stored: bytes) -> bytes:
-    """Rows of another set under this address would be wrong keys, so the address is part of the checksum."""
-    whose = f"{note.fingerprint} {note.snapshot_id} ".encode()
+    """The checksum of rows and note: rows of another set, or a damaged note on these, would be wrong keys."""
+    whose = encoded_note(note) or b""
     return hashlib.blake2b(whose + stored, digest_size=_DIGEST_BYTES).digest()

@@ -73,7 +73,11 @@ class Collector:
         self._disabled: frozenset[str] = frozenset()
 
     def disable(self, fingerprints: frozenset[str]) -> None:
-        """Stops using these keys for any query, and deletes them for all replicas."""
+        """Stops using these keys for any query, and deletes them for all replicas.
+
+        So it does with the sets that they were found in, since the rows of these may be wrong.
+        """
+        fingerprints |= self._uncached.sources_of(fingerprints)
         self._disabled |= fingerprints
         for fingerprint in fingerprints:
             with suppress(FilterCacheDown):

@@ -87,7 +87,8 @@ class EngineKeys:
         Raises:
             GatewayError: as in `collect`.
         """
-        statement = self._statement(wanted, asked, query.distinct_sql, bounds.max_rows)
+        rows_at_most = min(bounds.max_rows, self._max_filter_bytes // KEY_BYTES)
+        statement = self._statement(wanted, asked, query.distinct_sql, rows_at_most)
         byte_limit = min(bounds.max_bytes, self._max_filter_bytes)
         result = self._run(replace(statement, byte_limit=byte_limit))
         return None if result.is_truncated else _keys_and_rows(result.rows, wanted, query)

@@ -79,6 +79,7 @@ class KeptSets:
         self._bounds = bounds
         self._lock = threading.Lock()
         self._too_large: LRUCache[str, None] = LRUCache(REMEMBERED)
+        self._sources: LRUCache[str, str] = LRUCache(REMEMBERED)
 
     def look_up(
         self, wanted: DynamicFilter, parameters: Parameters, is_disabled: Callable[[str], bool]
@@ -95,10 +96,20 @@ class KeptSets:
         if found is not None:
             note, conditions = found
             rows = self._rows.rows(family.fingerprint, note)
-            keys = None if rows is None else self._selector.keys_within(rows, wanted, conditions)
+            keys = None
+            # The server may have anything, and keys of another type would leave out rows.
+            if rows is not None and rows.schema.types == list(map(selected.types.get, note.columns)):
+                keys = self._selector.keys_within(rows, wanted, conditions)
             if keys is not None:
+                with self._lock:
+                    self._sources[wanted.fingerprint] = note.fingerprint
                 return ContainedKeys(keys, note.fingerprint)
         return self._keeping(wanted, selected, notes)
+
+    def sources_of(self, fingerprints: Iterable[str]) -> frozenset[str]:
+        """Returns the fingerprints of the sets in which these keys were found."""
+        with self._lock:
+            return frozenset(self._sources[each] for each in fingerprints if each in self._sources)
 
     def keep(self, keeping: Keeping, read: KeysAndRows) -> None:
         """Keeps the rows that the keys were collected from, if they are few."""
@@ -164,7 +175,15 @@ def _containing(
     for note in notes:
         if wanted.build.snapshot_ids != (note.snapshot_id,) or is_disabled(note.fingerprint):
             continue
-        conditions = residual(selected.selection, note.selection)
+        conditions = _residual(selected, note)
         if conditions is not None and conditions.keys() <= set(note.columns):
             found.append((note, conditions))
     return min(found, key=lambda pair: pair[0].row_count, default=None)
+
+
+def _residual(selected: SelectedRows, note: KeptNote) -> Mapping[str, ColumnSet] | None:
+    try:
+        return residual(selected.selection, note.selection)
+    except (TypeError, ArithmeticError):
+        # The server may have anything, such as a text where the column has numbers.
+        return None

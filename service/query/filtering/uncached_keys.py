@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import structlog
 
 from service.errors.gateway_error import GatewayError
-from service.errors.query_errors import QueryCanceled
+from service.errors.query_errors import QueryCanceled, QueryFailed
 from service.model.filters.dynamic_filter import DynamicFilter, KeyDependency
 from service.model.filters.key_set import DynamicFilteringData, FilterSource
 from service.model.filters.relations import RelationQuery
@@ -72,6 +72,10 @@ class UncachedKeys:
             return UncachedData(found.data, FilterSource.CONTAINED, detail)
         return self._collected(wanted, asked, dependency_keys, found)
 
+    def sources_of(self, fingerprints: Iterable[str]) -> frozenset[str]:
+        """Returns the fingerprints of the sets that this process has found these keys in."""
+        return frozenset() if self._kept_sets is None else self._kept_sets.sources_of(fingerprints)
+
     def _carried(
         self, wanted: DynamicFilter, asked: Collecting, is_disabled: Callable[[str], bool]
     ) -> DynamicFilteringData | None:
@@ -130,11 +134,16 @@ class UncachedKeys:
     def _with_rows_by_engine(
         self, wanted: DynamicFilter, asked: Collecting, keeping: Keeping | None
     ) -> DynamicFilteringData | None:
-        """Returns the keys, and keeps the rows; None if rows are not kept, or too many."""
+        """Returns the keys, and keeps the rows; None if these are too many, or cannot be read or kept."""
         query = None if keeping is None else keeping.query()
         if keeping is None or query is None:
             return None
-        found = self._engine_keys.collect_with_rows(wanted, query, keeping.bounds, asked)
+        try:
+            found = self._engine_keys.collect_with_rows(wanted, query, keeping.bounds, asked)
+        except QueryFailed as failure:
+            # Perhaps a column that the keys alone do not need cannot be read.
+            log.info("rows_not_collected", code=failure.code, fingerprint=wanted.fingerprint)
+            found = None
         self._keep(keeping, found, are_too_many=found is None)
         return None if found is None else found.keys
 

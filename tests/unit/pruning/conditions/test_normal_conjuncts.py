@@ -46,7 +46,10 @@ def test_conditions_with_other_rows_have_another_form(one: str, other: str) -> N
 
 SAME_ROWS: Mapping[str, tuple[str, str]] = {
     "sides": ("5 > a", "a < 5"),
-    "sides with a sum": ("DATE '2001-01-01' + INTERVAL 3 DAYS >= a", "a <= DATE '2001-01-01' + INTERVAL 3 DAYS"),
+    "sides with a sum": (
+        "DATE '2001-01-01' + INTERVAL 3 DAYS >= a",
+        "a <= DATE '2001-01-01' + INTERVAL 3 DAYS",
+    ),
     "a range": ("a BETWEEN 1 + 1 AND :x", "a >= 1 + 1 AND :x >= a"),
     "a list": ("a IN (999999999999999999, -1)", "a IN (-1, 999999999999999999, -1)"),
 }
