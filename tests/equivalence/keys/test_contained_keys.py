@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
 from itertools import count
@@ -51,12 +52,14 @@ NUMBERS = count()
 @pytest.fixture
 def kept(gateway: Gateway) -> Iterator[None]:
     """Key sets keep their rows during a test."""
-    kept_sets = gateway.queries.ports.pruner._collector._uncached._kept_sets
+    pruner = gateway.queries.ports.pruner
+    kept_sets, detections = pruner._collector._uncached._kept_sets, pruner._detections
     assert kept_sets is not None
-    before = kept_sets._bounds
+    before, looked_for = kept_sets._bounds, detections._bounds
     kept_sets._bounds = KeptBounds(max_sets=16, max_columns=8, max_rows=10_000, max_bytes=1 << 20)
+    detections._bounds = replace(looked_for, is_keeping_rows=True)
     yield
-    kept_sets._bounds = before
+    kept_sets._bounds, detections._bounds = before, looked_for
 
 
 @pytest.fixture(scope="module")
