@@ -35,7 +35,7 @@ def build_pruner(settings: Settings, components: Components, clock: Clock, calls
     collector = _collector(settings, components, clock)
     relations = _local_relations(settings, components)
     views = BoundedViews(SparkViews(lambda: components.engine.session), settings.catalog_facts_timeout_s)
-    bounds = _detection_bounds(settings, components.catalog_names)
+    bounds = detection_bounds(settings, components.catalog_names)
     return Pruner(
         Detections(components.all_catalogs, views, components.probe_values, clock, bounds, calls),
         collector,
@@ -94,7 +94,8 @@ def _local_relations(settings: Settings, components: Components) -> LocalRelatio
     )
 
 
-def _detection_bounds(settings: Settings, catalog_names: frozenset[str]) -> DetectionBounds:
+def detection_bounds(settings: Settings, catalog_names: frozenset[str]) -> DetectionBounds:
+    """Returns where the gateway with these settings looks for filters."""
     return DetectionBounds(
         max_build_rows=settings.dynamic_filtering_max_build_rows,
         catalog_names=catalog_names,
