@@ -10,9 +10,16 @@ from sqlglot import exp
 from service.model.filters.dynamic_filter import DynamicFilter, KeyDependency, KeySpan, Probe
 from service.model.filters.filter_record import Reason
 from service.model.filters.joins import Candidate, JoinGraph
+from service.model.filters.key_selection import KeyFamily
 from service.model.tables.tables import TableFacts
 from service.pruning.build_side.affordable_build import affordable_build
-from service.pruning.build_side.build_query import BuildQuery, build_query, fingerprint, series_of
+from service.pruning.build_side.build_query import (
+    BuildQuery,
+    build_query,
+    family_of,
+    fingerprint,
+    series_of,
+)
 from service.pruning.build_side.build_sides import BuildSide, BuildSides
 from service.pruning.build_side.composite_keys import FoundKey, composite_keys
 from service.pruning.build_side.key_dependencies import key_dependencies
@@ -49,6 +56,7 @@ class FilterPlanner:
         self._found: list[FoundKey] = []
         self._requests: dict[tuple[object, ...], list[FilterRequest]] = {}
         self._fingerprints: set[str] = set()
+        self._named_columns: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._shared_ends: set[int] = set()
         self._graphs = graphs
         self._build_sides = BuildSides(known, graphs)
@@ -255,7 +263,20 @@ class FilterPlanner:
             key_dependencies=key_dependencies,
             is_null_safe=candidate.is_null_safe,
             series=series_of(query, key_types, context.parameters, context.session),
+            family=self._family(query, key_types),
         )
         self._assignments[place] = FilterAssignment(
             found, end + 1, end in self._shared_ends, is_whole, self._graphs.is_read_in_a_union(end)
         )
+
+    def _family(self, query: BuildQuery, key_types: str) -> KeyFamily | None:
+        if not self._context.is_keeping_rows:
+            return None
+        found = family_of(query, key_types, self._context.session)
+        return KeyFamily(found, self._named(query.table_columns)) if found else None
+
+    def _named(self, columns: tuple[str, ...]) -> tuple[str, ...]:
+        # To look for each column of a wide table in a long text takes long, and many filters read one table.
+        if columns not in self._named_columns:
+            self._named_columns[columns] = tuple(filter(self._context.is_named, columns))
+        return self._named_columns[columns]

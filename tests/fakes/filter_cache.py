@@ -20,6 +20,7 @@ from service.model.operations.health import PartHealth, PartState
 from service.ports.clock import Clock
 from service.single_flight import SingleFlight
 from tests.fakes.clock import FakeClock
+from tests.fakes.kept_rows import FakeKeptRows
 
 KEY_BYTES = 8
 
@@ -32,6 +33,7 @@ class FakeFilterCache:
         self.stored: dict[str, tuple[CachedFilter, DynamicFilteringData]] = {}
         self._latest: dict[str, str] = {}
         self.superseded: list[str] = []
+        self.kept_rows = FakeKeptRows()
         self._clock: Clock = clock or FakeClock()
         self._time_to_live = time_to_live
         self._calls: SingleFlight[str, ObtainedKeys] = SingleFlight(
@@ -73,6 +75,7 @@ class FakeFilterCache:
         forgotten = [key for key in self.stored if fingerprint in (None, key)]
         for key in forgotten:
             del self.stored[key]
+        self.kept_rows.forget(fingerprint)
         return len(forgotten)
 
     def entries(self, limit: int) -> Sequence[CachedFilter]:

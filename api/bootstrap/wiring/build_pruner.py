@@ -9,6 +9,7 @@ from api.bootstrap.settings import Settings
 from service.adapters.catalogs.bounded_views import BoundedViews
 from service.adapters.keys.key_carrier import ArrowKeyCarrier, CarryBounds
 from service.adapters.keys.key_collector import ArrowKeyCollector
+from service.adapters.keys.key_selector import ArrowKeySelector
 from service.model.filters.relations import RelationBounds
 from service.model.query.rewrites import RewriteKind
 from service.ports.bounded_calls import BoundedCalls
@@ -19,6 +20,7 @@ from service.query.filtering.collect import CollectBounds, Collector
 from service.query.filtering.detection.detections import DetectionBounds, Detections
 from service.query.filtering.engine_keys import EngineKeys
 from service.query.filtering.fetched_relations import LocalRelations
+from service.query.filtering.kept_sets import KeptBounds, KeptSets
 from service.query.filtering.prune import Pruner
 from service.query.filtering.pruning_bounds import PruningBounds
 from service.query.filtering.rewrite import RewriteBounds
@@ -33,7 +35,7 @@ def build_pruner(settings: Settings, components: Components, clock: Clock, calls
     collector = _collector(settings, components, clock)
     relations = _local_relations(settings, components)
     views = BoundedViews(SparkViews(lambda: components.engine.session), settings.catalog_facts_timeout_s)
-    bounds = _detection_bounds(settings, components.catalog_names)
+    bounds = detection_bounds(settings, components.catalog_names)
     return Pruner(
         Detections(components.all_catalogs, views, components.probe_values, clock, bounds, calls),
         collector,
@@ -66,6 +68,16 @@ def _collector(settings: Settings, components: Components, clock: Clock) -> Coll
                 max_filter_bytes=max_filter_bytes,
             ),
         ),
+        KeptSets(
+            ArrowKeySelector(components.catalogs.opened, max_filter_bytes),
+            components.filter_cache.kept_rows,
+            KeptBounds(
+                max_sets=settings.dynamic_filtering_kept_sets,
+                max_columns=settings.dynamic_filtering_kept_columns,
+                max_rows=settings.dynamic_filtering_kept_rows,
+                max_bytes=settings.dynamic_filtering_kept_bytes,
+            ),
+        ),
     )
 
 
@@ -82,7 +94,8 @@ def _local_relations(settings: Settings, components: Components) -> LocalRelatio
     )
 
 
-def _detection_bounds(settings: Settings, catalog_names: frozenset[str]) -> DetectionBounds:
+def detection_bounds(settings: Settings, catalog_names: frozenset[str]) -> DetectionBounds:
+    """Returns where the gateway with these settings looks for filters."""
     return DetectionBounds(
         max_build_rows=settings.dynamic_filtering_max_build_rows,
         catalog_names=catalog_names,
@@ -96,6 +109,7 @@ def _detection_bounds(settings: Settings, catalog_names: frozenset[str]) -> Dete
         is_expanding_views=RewriteKind.VIEW_EXPANDED in settings.rewrites,
         max_manifest_ms=round(1000 * settings.dynamic_filtering_manifest_timeout_s),
         max_tree_bytes=settings.dynamic_filtering_texts_max_bytes,
+        is_keeping_rows=settings.dynamic_filtering_kept_sets > 0,
     )
 
 

@@ -35,7 +35,7 @@ from service.model.query.scan_metrics import Selection
 from service.query.lookup.query_results import ResultChunk
 from service.query.registry.query_status import QueryStatus
 
-_FROM_CACHE = (FilterSource.CACHED, FilterSource.CARRIED_OVER)
+_FROM_CACHE = (FilterSource.CACHED, FilterSource.CARRIED_OVER, FilterSource.CONTAINED)
 
 
 @dataclass(frozen=True, slots=True)

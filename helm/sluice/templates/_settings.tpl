@@ -215,6 +215,10 @@
 {{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_max_build_rows" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_max_collected_files" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_max_carried_commits" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_kept_sets" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_kept_columns" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_kept_rows" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_kept_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_max_listed_files" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_listing_max_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_manifest_timeout_s" "kind" "json") }}

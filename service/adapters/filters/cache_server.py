@@ -18,6 +18,11 @@ VALUES = "sluice:filter:1:"
 SERIES = "sluice:filter-series:1:"
 LEASES = "sluice:filter-lease:1:"
 GENERATION = "sluice:filter-generation:1"
+KEPT_ROWS = "sluice:filter-kept-rows:1:"
+KEPT_NOTES = "sluice:filter-kept-notes:1:"
+
+NOTES_READ = 64
+"""No family has more notes, whatever the settings."""
 
 SCANNED_AT_ONCE = 1000
 
@@ -76,6 +81,56 @@ class FilterServer(CacheConnection):
                 indexed = indexed[1:]
             self._newest.mend(indexed)
 
+    def kept_notes(self, family: str) -> Sequence[bytes]:
+        """Returns the notes on the kept rows of the family, the newest first."""
+        with self.asking():
+            try:
+                found = self.client.lrange(KEPT_NOTES + family, 0, NOTES_READ - 1)
+            except redis.ResponseError as refusal:
+                if not is_of_another_type(refusal):
+                    raise
+                return ()
+        return [note for note in found if isinstance(note, bytes)]
+
+    def kept_rows(self, fingerprint: str) -> bytes | None:
+        """Returns the kept rows of a key set; empty if a key of another type has the name."""
+        return self._read(KEPT_ROWS + fingerprint)
+
+    def delete_note(self, family: str, note: bytes) -> None:
+        """Deletes the note."""
+        with self.asking():
+            self.client.lrem(KEPT_NOTES + family, 0, note.decode())
+
+    def keep(
+        self, family: str, note: bytes, fingerprint: str, rows: bytes, time_to_live: timedelta, at_most: int
+    ) -> Sequence[bytes]:
+        """Stores kept rows and the note on them; returns the notes of the family, the newest first.
+
+        All but the first `at_most` of them are deleted.
+        """
+        notes = KEPT_NOTES + family
+        with self.asking(), self.client.pipeline(transaction=False) as pipeline:
+            pipeline.set(KEPT_ROWS + fingerprint, rows, px=time_to_live)
+            pipeline.lrem(notes, 0, note.decode())
+            pipeline.lpush(notes, note)
+            pipeline.lrange(notes, 0, -1)
+            pipeline.ltrim(notes, 0, at_most - 1)
+            pipeline.pexpire(notes, time_to_live)
+            stored, *listed = pipeline.execute(raise_on_error=False)
+            if isinstance(stored, redis.RedisError):
+                raise stored
+            if any(
+                isinstance(answer, redis.ResponseError) and is_of_another_type(answer) for answer in listed
+            ):
+                self.client.unlink(notes)
+        found = listed[2] if isinstance(listed[2], list) else []
+        return [each for each in found if isinstance(each, bytes)]
+
+    def delete_kept(self, fingerprint: str) -> None:
+        """Deletes the kept rows of a key set."""
+        with self.asking():
+            self.client.unlink(KEPT_ROWS + fingerprint)
+
     def claim(self, fingerprint: str) -> Lease | None:
         """Returns the right to collect these keys, unless another replica has it."""
         with self.asking():
@@ -86,9 +141,14 @@ class FilterServer(CacheConnection):
         """Deletes one value, or all, and returns how many there were."""
         with self.asking():
             if fingerprint is not None:
+                # Each alone: in a cluster, different nodes may have them.
+                self.client.unlink(KEPT_ROWS + fingerprint)
                 count = int(self.client.unlink(VALUES + fingerprint))
             else:
-                count = sum(int(self.client.unlink(*batch)) for batch in self._batches())
+                for kept in (KEPT_NOTES, KEPT_ROWS):
+                    for batch in self._batches(kept):
+                        self.client.unlink(*batch)
+                count = sum(int(self.client.unlink(*batch)) for batch in self._batches(VALUES))
             # Last: a replica that sees the new generation does not find any of the deleted values.
             self.client.set(GENERATION, secrets.token_bytes(16))
         return count
@@ -117,16 +177,16 @@ class FilterServer(CacheConnection):
             answers = pipeline.execute(raise_on_error=False)
         return [answer for answer in answers if isinstance(answer, bytes) and answer]
 
-    def _keys(self) -> Iterator[bytes]:
+    def _keys(self, beginning: str) -> Iterator[bytes]:
         seen: set[bytes] = set()
-        for key in self.client.scan_iter(match=f"{VALUES}*", count=SCANNED_AT_ONCE):
+        for key in self.client.scan_iter(match=f"{beginning}*", count=SCANNED_AT_ONCE):
             # A scan may name a key twice.
             if key not in seen:
                 seen.add(key)
                 yield key
 
-    def _batches(self) -> Iterator[Sequence[bytes]]:
-        keys = self._keys()
+    def _batches(self, beginning: str) -> Iterator[Sequence[bytes]]:
+        keys = self._keys(beginning)
         while batch := list(islice(keys, SCANNED_AT_ONCE)):
             yield batch
 

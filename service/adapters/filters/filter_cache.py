@@ -11,6 +11,7 @@ from itertools import islice
 from service.adapters.filters.cache_server import FilterServer
 from service.adapters.filters.codec import HEAD_BYTES, StoredKeys, decode_head
 from service.adapters.filters.entry_head import Rubbish
+from service.adapters.filters.kept_rows_on_server import KeptRowsOnServer
 from service.adapters.filters.local_layer import LocalLayer
 from service.adapters.filters.shared_keys import FoundKeys, SharedKeys
 from service.errors.query_errors import FilterCollectionTimedOut, QueryCanceled, QueryTimedOut
@@ -52,6 +53,7 @@ class RedisFilterCache:
     def __init__(self, url: str, clock: Clock, bounds: FilterCacheBounds) -> None:
         self._server = FilterServer(url, clock, bounds.answer_within_s)
         self._local = LocalLayer(bounds.local_bytes, self._server, clock)
+        self._kept = KeptRowsOnServer(self._server, bounds.time_to_live, bounds.value_bytes)
         self._shared = SharedKeys(self._server, clock, bounds.time_to_live, bounds.value_bytes)
         # Such an end of one query says nothing about the keys that another query waits for.
         personal = (QueryCanceled, QueryTimedOut, FilterCollectionTimedOut)
@@ -61,6 +63,11 @@ class RedisFilterCache:
     def failures(self) -> Mapping[str, int]:
         """How often the server has failed since the start, by kind."""
         return self._server.failures.by_kind()
+
+    @property
+    def kept_rows(self) -> KeptRowsOnServer:
+        """The kept rows of key sets, on the same server."""
+        return self._kept
 
     @property
     def cache_use(self) -> CacheUse:

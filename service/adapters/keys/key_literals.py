@@ -11,9 +11,8 @@ from typing import Any
 from pyiceberg.types import DateType, DecimalType, IcebergType, IntegerType, LongType, StringType
 from sqlglot import exp
 
+from service.model.filters.key_selection import LiteralValue
 from service.model.query.query import Parameter, Parameters
-
-LiteralValue = int | str | date | Decimal
 
 _INT = 2**31
 _BITS = {IntegerType: 31, LongType: 63}

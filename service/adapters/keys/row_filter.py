@@ -25,7 +25,8 @@ from pyiceberg.expressions import (
 from pyiceberg.types import NestedField, StringType
 from sqlglot import exp
 
-from service.adapters.keys.key_literals import LiteralValue, NotTranslatable, literal_value
+from service.adapters.keys.key_literals import NotTranslatable, literal_value
+from service.model.filters.key_selection import LiteralValue
 from service.model.query.query import Parameters
 
 # Their type annotations differ from the arguments that they accept.
@@ -147,23 +148,23 @@ class RowFilters:
         field = self.field(column)
         if is_negated:
             comparison = _OPPOSITE[comparison]
-        return _of_a_value(field, comparison(field.name, self._value(literal, field)))
+        return _of_a_value(field, comparison(field.name, self.value(literal, field)))
 
     def _between(self, condition: exp.Between, is_negated: bool) -> BooleanExpression:
         field = self.field(condition.this.unnest())
-        low, high = (self._value(condition.args[end], field) for end in ("low", "high"))
+        low, high = (self.value(condition.args[end], field) for end in ("low", "high"))
         inside = And(_at_least(field.name, low), _at_most(field.name, high))
         outside = Or(_less_than(field.name, low), _greater_than(field.name, high))
         return _of_a_value(field, outside if is_negated else inside)
 
     def _in(self, condition: exp.In, is_negated: bool) -> BooleanExpression:
         field = self.field(condition.this.unnest())
-        values = {self._value(expression, field) for expression in condition.expressions}
+        values = {self.value(expression, field) for expression in condition.expressions}
         return _of_a_value(field, (_not_in if is_negated else _in)(field.name, values))
 
     def _like(self, condition: exp.Like, is_negated: bool) -> BooleanExpression:
         field = self.field(condition.this.unnest())
-        pattern = self._value(condition.expression, field)
+        pattern = self.value(condition.expression, field)
         if not isinstance(field.field_type, StringType) or not isinstance(pattern, str):
             raise NotTranslatable
         prefix = pattern.removesuffix("%")
@@ -178,7 +179,12 @@ class RowFilters:
         field = self.field(condition.this.unnest())
         return (_not_null if is_negated else _is_null)(field.name)
 
-    def _value(self, literal: exp.Expr, field: NestedField) -> LiteralValue:
+    def value(self, literal: exp.Expr, field: NestedField) -> LiteralValue:
+        """Returns a literal or a parameter as a value of the field's type.
+
+        Raises:
+            NotTranslatable: it is not one of exactly this type.
+        """
         return literal_value(literal, field.field_type, self.parameters)
 
 

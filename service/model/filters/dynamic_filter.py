@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from service.model.filters.key_selection import KeyFamily
 from service.model.tables.tables import TableName
 
 
@@ -110,7 +111,8 @@ class DynamicFilter:
     the filter cache. `is_converted`: the keys are not the build column's own values, but converted ones; for
     example, a key is the day of a moment, not a moment of that day. `is_null_safe`: NULL equals NULL (`<=>`),
     so the query yields a NULL like any other key. `series` is the fingerprint without the snapshots: filters
-    of one series ask for the same keys at different times. Empty: the filter is of none.
+    of one series ask for the same keys at different times. Empty: the filter is of none. Filters of one
+    `family` ask for keys of one table under different conditions.
 
     Source: Trino's `DynamicFilterService.Descriptor`, Spark's `filteringPlan`.
     """
@@ -128,6 +130,7 @@ class DynamicFilter:
     key_dependencies: tuple[KeyDependency, ...] = ()
     is_null_safe: bool = False
     series: str = ""
+    family: KeyFamily | None = None
 
     @property
     def is_cacheable(self) -> bool:

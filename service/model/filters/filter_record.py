@@ -43,7 +43,7 @@ class FilterOutcome:
     """The outcome of collecting one filter's keys; `byte_count` is that of the keys as they are cached.
 
     `rows_read` is the fingerprint of the relation that was loaded into memory with the keys, by the same
-    query.
+    query. `detail` says where the keys were found, if not in a place of their own.
     """
 
     data: DynamicFilteringData
@@ -53,6 +53,7 @@ class FilterOutcome:
     byte_count: int = 0
     note: str = ""
     rows_read: str = ""
+    detail: str = ""
 
     @classmethod
     def none(cls, reason: Reason, note: str = "") -> FilterOutcome:
@@ -66,7 +67,8 @@ class FilterRecord:
 
     A record of the join type NONE is not a candidate. It says why a table reference that was read has none,
     and names the columns that it is joined by, if there are any. `ranges` are inclusive, as text; for a
-    composite key they are those of its first column. `detail` explains a reason that has several causes.
+    composite key they are those of its first column. `detail` explains a reason that has several causes, or
+    the source CONTAINED.
     """
 
     filter_id: str

@@ -27,11 +27,13 @@ class FilterSource(StrEnum):
     """The source of a filter's keys.
 
     CARRIED_OVER: keys of an earlier snapshot that were cached, with those of the files added since.
+    CONTAINED: keys found in the kept rows of a cached set with wider conditions.
     """
 
     CACHED = "CACHED"
     COLLECTED = "COLLECTED"
     CARRIED_OVER = "CARRIED_OVER"
+    CONTAINED = "CONTAINED"
     NONE = "NONE"
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from service.model.filters.column_values import ColumnValues, NotKnown
 from service.model.filters.dynamic_filter import DynamicFilter
+from service.model.filters.key_selection import ColumnSet, KeySelection
 from service.model.filters.key_set import DynamicFilteringData, EarlierKeys
 from service.model.filters.partition_tuples import PartitionTuples
 from service.model.filters.relations import RelationBounds, RelationQuery
@@ -24,6 +25,17 @@ class KeysAndRows:
 
     keys: DynamicFilteringData
     rows: pa.Table | None
+
+
+@dataclass(frozen=True, slots=True)
+class SelectedRows:
+    """The selection of a filter's conditions, and the columns that may be kept, with their types.
+
+    The columns are by name in lower case.
+    """
+
+    selection: KeySelection
+    types: Mapping[str, pa.DataType]
 
 
 class ProbeValues(Protocol):
@@ -100,3 +112,18 @@ class KeyCarrier(Protocol):
         Raises:
             QueryCanceled: the query was canceled while this ran.
         """
+
+
+class KeySelector(Protocol):
+    """Finds the keys of a filter in the rows that were kept of a wider one."""
+
+    def selected(self, wanted: DynamicFilter, parameters: Parameters) -> SelectedRows | None:
+        """Returns what the conditions select; None if the query is not one for the keys of one table."""
+
+    def kept(self, rows: pa.Table, columns: Sequence[str], selected: SelectedRows) -> pa.Table | None:
+        """Returns these columns of the rows, each row once; None if one is missing or of another type."""
+
+    def keys_within(
+        self, rows: pa.Table, wanted: DynamicFilter, conditions: Mapping[str, ColumnSet]
+    ) -> DynamicFilteringData | None:
+        """Returns the keys of those rows that meet the conditions; None if there are too many."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from sqlglot import exp
@@ -14,6 +14,7 @@ from service.model.filters.dynamic_filter import Build
 from service.model.filters.joins import ColumnOf, InlineTable, JoinGraph, Relation
 from service.model.query.query import Parameters
 from service.model.tables.tables import TableFacts
+from service.pruning.conditions.normal_conjuncts import normal_conjuncts
 from service.pruning.conditions.renamed import all_readable, renamed_and_readable
 from service.pruning.conditions.spelled import spelled
 from service.pruning.join_graph.join_paths import paths_to, reached
@@ -30,8 +31,9 @@ FactsOf = Callable[[exp.Table], TableFacts | None]
 class BuildQuery:
     """The query for keys as text, what it reads, and the `identity` that queries with the same keys share.
 
-    `series` is the identity without the snapshots: queries share it that differ only in these. `aliases` are
-    the names that its relations have in it.
+    `series` is the identity without the snapshots: queries share it that differ only in these. `family` is
+    the series without the conditions; it is empty unless the query reads one table, whose columns
+    `table_columns` names. `aliases` are the names that its relations have in it.
     """
 
     sql: str
@@ -39,6 +41,8 @@ class BuildQuery:
     parameter_names: frozenset[str]
     identity: str
     series: str = ""
+    family: str = ""
+    table_columns: tuple[str, ...] = ()
     aliases: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -82,6 +86,13 @@ def fingerprint(
 def series_of(query: BuildQuery, probe_type: str, parameters: Parameters, session: Mapping[str, str]) -> str:
     """Returns the same hash without the snapshots of the tables; empty if the query is of no series."""
     return query.series and _hashed(query.series, query, probe_type, parameters, session)
+
+
+def family_of(query: BuildQuery, probe_type: str, session: Mapping[str, str]) -> str:
+    """Returns the same hash without the snapshot and the conditions; empty if the query is of no family."""
+    return query.family and _hashed(
+        query.family, replace(query, parameter_names=frozenset()), probe_type, (), session
+    )
 
 
 def _hashed(
@@ -151,12 +162,14 @@ def _rendered(
     sql = f"{read} WHERE {' AND '.join([*named, *are_keys]) or 'TRUE'}"
     facts = [fact for name in order for fact in sources[name].facts]
     facts += [facts for text in sorted(named) for facts in named[text]]
-    identity = json.dumps([read, sorted(named), are_keys, [fact.identity for fact in facts]])
-    at_any = [_conjunct(_at_any_snapshot(condition)) for condition, _ in found]
+    normal = sorted({text for condition, _ in found for text in normal_conjuncts(condition)})
+    identity = json.dumps([read, normal, are_keys, [fact.identity for fact in facts]])
+    at_any = {text for condition, _ in found for text in normal_conjuncts(_at_any_snapshot(condition))}
     read_at_any = spelled(_at_any_snapshot(select), identify=True)
     named_identities = sorted(f"{fact.name} {fact.identity}" for fact in facts)
     series = json.dumps([read_at_any, sorted(at_any), are_keys, named_identities])
     queries = [source.rows.query for source in sources.values() if source.rows is not None]
+    is_of_table = len(facts) == 1 and sources[first].query is None
     return BuildQuery(
         sql=sql,
         build=Build(
@@ -173,6 +186,8 @@ def _rendered(
         ),
         identity=identity,
         series=series,
+        family=json.dumps([read_at_any, are_keys, named_identities]) if is_of_table else "",
+        table_columns=tuple(column.name for column in facts[0].columns) if is_of_table else (),
         aliases=alias,
     )
 

@@ -28,7 +28,7 @@ def converted_query(
     is_key = "" if is_null_safe else f" WHERE NOT {exp.paren(key).sql('spark')} IS NULL"
     sql = f"SELECT DISTINCT {text} AS `k0` FROM ({query.sql}) AS `keys`{is_key}"
     identity, series = (json.dumps([text, is_null_safe, of]) for of in (query.identity, query.series))
-    return replace(query, sql=sql, identity=identity, series=series if query.series else "")
+    return replace(query, sql=sql, identity=identity, series=series if query.series else "", family="")
 
 
 def _of_k0(expression: exp.Expr) -> exp.Expr:

@@ -14,6 +14,8 @@ from service.pruning.plans.build_plan import build_plan, collector, is_built_by,
 from service.pruning.plans.join_operator import ANY
 from service.pruning.plans.ran_query import RanQuery
 
+# Nothing of the build side was read for these keys.
+_FOUND = (FilterSource.CACHED, FilterSource.CONTAINED)
 _EQUALITY = re.compile(r"[^\W\d][\w.`]* = [^\W\d][\w.`]*")
 _JOIN_TYPES = {
     "inner": "InnerJoin",
@@ -47,7 +49,7 @@ def optimized_physical_plan(plan: PlanNode, ran: RanQuery, join: str = ANY) -> P
     """
     records = [filter_ for filters in ran.filters.values() for filter_ in filters]
     # If filters share a key set, one has collected it, and the others have found it.
-    collected = frozenset(record.build for record in records if record.source is not FilterSource.CACHED)
+    collected = frozenset(record.build for record in records if record.source not in _FOUND)
     builds = dict.fromkeys(record.build for record in records)
     return _Planner(ran, tuple(builds), collected, join).plan(plan)
 

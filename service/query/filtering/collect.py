@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, wait
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -12,13 +12,15 @@ import structlog
 from service.errors.gateway_error import GatewayError
 from service.errors.query_errors import FilterCollectionTimedOut, QueryCanceled
 from service.errors.unavailable import FilterCacheDown
-from service.model.filters.dynamic_filter import DynamicFilter
+from service.model.filters.dynamic_filter import DynamicFilter, KeyDependency
 from service.model.filters.filter_record import FilterOutcome, Reason
 from service.model.filters.key_set import DynamicFilteringData, FilterSource, ObtainedKeys
 from service.ports.clock import Clock
 from service.ports.filters.filter_cache import FilterCache
 from service.ports.filters.filter_keys import KeyCarrier, KeyCollector
-from service.query.filtering.engine_keys import Collecting, EngineKeys, used_parameters
+from service.query.filtering.engine_keys import Collecting, EngineKeys
+from service.query.filtering.kept_sets import KeptSets
+from service.query.filtering.uncached_keys import UncachedData, UncachedKeys
 from service.tracing import Span, carried, step
 
 log = structlog.get_logger(__name__)
@@ -35,14 +37,12 @@ class CollectBounds:
 class _Notes:
     """Notes on the cache from before keys are collected: all that is known of a collection that is late.
 
-    Also maps filters' fingerprints to the relations that were cached together with their keys, and has those
-    whose keys were carried over.
+    Also maps filters' fingerprints to the keys that this query found, with their source.
     """
 
     def __init__(self) -> None:
         self._heard: dict[str, str] = {}
-        self.rows_read: dict[str, str] = {}
-        self.carried_over: set[str] = set()
+        self.uncached: dict[str, UncachedData] = {}
 
     def hear(self, wanted: DynamicFilter, note: str) -> None:
         self._heard[wanted.fingerprint] = note
@@ -63,10 +63,9 @@ class Collector:
         clock: Clock,
         bounds: CollectBounds,
         carrier: KeyCarrier | None = None,
+        kept_sets: KeptSets | None = None,
     ) -> None:
-        self._reader = reader
-        self._engine_keys = engine_keys
-        self._carrier = carrier
+        self._uncached = UncachedKeys(reader, engine_keys, cache, carrier, kept_sets)
         self._cache = cache
         self._executor = executor
         self._clock = clock
@@ -74,7 +73,11 @@ class Collector:
         self._disabled: frozenset[str] = frozenset()
 
     def disable(self, fingerprints: frozenset[str]) -> None:
-        """Stops using these keys for any query, and deletes them for all replicas."""
+        """Stops using these keys for any query, and deletes them for all replicas.
+
+        So it does with the sets that they were found in, since the rows of these may be wrong.
+        """
+        fingerprints |= self._uncached.sources_of(fingerprints)
         self._disabled |= fingerprints
         for fingerprint in fingerprints:
             with suppress(FilterCacheDown):
@@ -178,10 +181,14 @@ class Collector:
 
         def collected(note: str = "") -> DynamicFilteringData:
             notes.hear(wanted, note)
+
+            def dependency_keys() -> Iterator[tuple[KeyDependency, DynamicFilteringData]]:
+                return self._dependency_keys(wanted, bounded, leaves, notes)
+
             with step("sluice.filter.collect"):
-                return self._carried(wanted, bounded, notes) or self._collected(
-                    wanted, bounded, leaves, notes
-                )
+                data = self._uncached.find(wanted, bounded, self._is_disabled, dependency_keys)
+            notes.uncached[wanted.fingerprint] = data
+            return data.data
 
         try:
             if wanted.is_cacheable:
@@ -195,65 +202,20 @@ class Collector:
             is_late = isinstance(failure, QueryCanceled) and not asked.is_canceled()
             reason = Reason.COLLECT_TIMED_OUT if is_late else Reason.COLLECT_FAILED
             return FilterOutcome.none(reason, notes.of(wanted.fingerprint))
-        if found.source is FilterSource.COLLECTED and wanted.fingerprint in notes.carried_over:
-            found = replace(found, source=FilterSource.CARRIED_OVER)
         outcome = _applied(found, self._clock.elapsed_ms() - began_ms)
-        return replace(outcome, rows_read=notes.rows_read.get(wanted.fingerprint, ""))
+        uncached = notes.uncached.get(wanted.fingerprint)
+        return outcome if uncached is None else _with_source(outcome, uncached)
 
-    def _collected(
-        self,
-        wanted: DynamicFilter,
-        asked: Collecting,
-        leaves: Mapping[str, DynamicFilter],
-        notes: _Notes,
-    ) -> DynamicFilteringData:
-        """Reads the build side's files if possible: the engine takes ten times as long."""
-        parameters = used_parameters(asked, wanted)
-        keys, rows_read = asked.with_rows.collect(self._reader, wanted, parameters, asked.is_canceled)
-        notes.rows_read[wanted.fingerprint] = rows_read
-        if keys is None and not wanted.key_dependencies:
-            keys = self._from_rows(wanted, asked, notes)
-        if keys is None:
-            key_dependencies = [
-                dependency for dependency in wanted.key_dependencies if dependency.fingerprint in leaves
-            ]
-            obtained = (
-                (dependency, self._obtain(leaves[dependency.fingerprint], asked, {}, notes).data)
-                for dependency in key_dependencies
-            )
-            return self._engine_keys.collect(self._engine_keys.chained(wanted, obtained), asked)
-        return self._engine_keys.ranges(wanted, asked) if keys.exceeds_threshold else keys
+    def _is_disabled(self, fingerprint: str) -> bool:
+        return fingerprint in self._disabled
 
-    def _carried(
-        self, wanted: DynamicFilter, asked: Collecting, notes: _Notes
-    ) -> DynamicFilteringData | None:
-        """Returns the keys of an earlier snapshot, if the commits since then tell that they hold."""
-        is_asked = self._carrier is not None and wanted.is_cacheable
-        earlier = self._cache.earlier(wanted) if is_asked else None
-        if self._carrier is None or earlier is None or earlier.fingerprint in self._disabled:
-            return None
-        found = self._carrier.carry(wanted, earlier, used_parameters(asked, wanted), asked.is_canceled)
-        if found is not None:
-            notes.carried_over.add(wanted.fingerprint)
-            self._cache.supersede(earlier.fingerprint)
-        return found
-
-    def _from_rows(
-        self, wanted: DynamicFilter, asked: Collecting, notes: _Notes
-    ) -> DynamicFilteringData | None:
-        """Returns the keys from the rows that the engine reads for the join, if few rows hold all keys."""
-        relation = asked.with_rows.fetch(wanted, used_parameters(asked, wanted), asked.access)
-        if relation is None:
-            return None
-        notes.rows_read[wanted.fingerprint] = relation.fingerprint
-        try:
-            return self._engine_keys.collect_from_rows(wanted, relation, asked)
-        except QueryCanceled:
-            raise
-        except GatewayError as failure:
-            # The cached rows may have been evicted already.
-            log.info("keys_not_in_rows", code=failure.code, fingerprint=wanted.fingerprint)
-            return None
+    def _dependency_keys(
+        self, wanted: DynamicFilter, asked: Collecting, leaves: Mapping[str, DynamicFilter], notes: _Notes
+    ) -> Iterator[tuple[KeyDependency, DynamicFilteringData]]:
+        """Yields the keys that the filter's own collection can be filtered by."""
+        for dependency in wanted.key_dependencies:
+            if dependency.fingerprint in leaves:
+                yield dependency, self._obtain(leaves[dependency.fingerprint], asked, {}, notes).data
 
 
 def _report(span: Span, wanted: DynamicFilter, found: FilterOutcome | None) -> None:
@@ -277,6 +239,13 @@ def _report(span: Span, wanted: DynamicFilter, found: FilterOutcome | None) -> N
 def _applied(found: ObtainedKeys, took_ms: int) -> FilterOutcome:
     reason = Reason.APPLIED if found.data.is_filtering else Reason.THRESHOLD_EXCEEDED
     return FilterOutcome(found.data, found.source, reason, took_ms, found.byte_count, found.note)
+
+
+def _with_source(outcome: FilterOutcome, uncached: UncachedData) -> FilterOutcome:
+    """Returns the outcome of a query that found the keys itself, unless another one was faster."""
+    if outcome.source is FilterSource.COLLECTED:
+        outcome = replace(outcome, source=uncached.source, detail=uncached.detail)
+    return replace(outcome, rows_read=uncached.rows_read)
 
 
 def _outcome(future: Future[FilterOutcome | None], note: str) -> FilterOutcome | None:

@@ -12,12 +12,14 @@ from uuid import uuid4
 from service.errors.query_errors import QueryFailed
 from service.model.filters.dynamic_filter import DynamicFilter, KeyDependency
 from service.model.filters.key_set import DynamicFilteringData, Key
-from service.model.filters.relations import RelationQuery
+from service.model.filters.relations import RelationBounds, RelationQuery
 from service.model.policies.decisions import Access
 from service.model.query.query import Parameters
 from service.ports.engine.query_engine import Engine, EngineResult, Statement
+from service.ports.filters.filter_keys import KeysAndRows
 from service.pruning.build_side.cached_rows_query import cached_rows_query
 from service.pruning.build_side.chained_query import chained_query
+from service.pruning.build_side.kept_rows_query import KeptRowsQuery
 from service.pruning.build_side.range_queries import STRIPES, bounds_query, stripes_query, widest_gaps
 from service.query.filtering.engine_switches import AGGREGATES_OF_STATISTICS, switched_off
 from service.query.filtering.one_reading import OneReading
@@ -77,20 +79,41 @@ class EngineKeys:
             return self.ranges(wanted, asked)
         return _distinct(result.rows, wanted.is_null_safe)
 
-    def collect_from_rows(
-        self, wanted: DynamicFilter, relation: RelationQuery, asked: Collecting
-    ) -> DynamicFilteringData | None:
-        """Returns the keys from rows that the engine caches; None if the keys do not come from these.
+    def collect_with_rows(
+        self, wanted: DynamicFilter, query: KeptRowsQuery, bounds: RelationBounds, asked: Collecting
+    ) -> KeysAndRows | None:
+        """Returns the keys and the rows that have them; None if there are too many rows.
 
         Raises:
             GatewayError: as in `collect`.
         """
-        sql = cached_rows_query(wanted.filtering_query, relation, ROWS_NAME)
+        rows_at_most = min(bounds.max_rows, self._max_filter_bytes // KEY_BYTES)
+        statement = self._statement(wanted, asked, query.distinct_sql, rows_at_most)
+        byte_limit = min(bounds.max_bytes, self._max_filter_bytes)
+        result = self._run(replace(statement, byte_limit=byte_limit))
+        return None if result.is_truncated else _keys_and_rows(result.rows, wanted, query)
+
+    def collect_from_rows(
+        self,
+        wanted: DynamicFilter,
+        relation: RelationQuery,
+        asked: Collecting,
+        query: KeptRowsQuery | None = None,
+    ) -> KeysAndRows | None:
+        """Returns the keys from rows that the engine caches; None if the keys do not come from these.
+
+        With a `query`, also the rows that have the keys; all of its columns must be cached.
+
+        Raises:
+            GatewayError: as in `collect`.
+        """
+        text = wanted.filtering_query if query is None else query.distinct_sql
+        sql = cached_rows_query(text, relation, ROWS_NAME)
         if sql is None:
             return None
         statement = self._statement(wanted, asked, sql, self._max_filter_bytes // KEY_BYTES)
         result = self._run(replace(statement, relations={ROWS_NAME: relation.fingerprint}))
-        return None if result.is_truncated else _distinct(result.rows, wanted.is_null_safe)
+        return None if result.is_truncated else _keys_and_rows(result.rows, wanted, query)
 
     def ranges(self, wanted: DynamicFilter, asked: Collecting) -> DynamicFilteringData:
         """Returns the ranges of keys that are too many to keep; NULL may be among them.
@@ -153,6 +176,13 @@ def used_parameters(asked: Collecting, wanted: DynamicFilter) -> Parameters:
     if not isinstance(asked.parameters, Mapping):
         return ()
     return {name: parameter for name, parameter in asked.parameters.items() if name in wanted.parameter_names}
+
+
+def _keys_and_rows(rows: pa.Table, wanted: DynamicFilter, query: KeptRowsQuery | None) -> KeysAndRows:
+    if query is None:
+        return KeysAndRows(_distinct(rows, wanted.is_null_safe), None)
+    keys = rows.select(list(range(len(wanted.build.columns))))
+    return KeysAndRows(_distinct(keys, wanted.is_null_safe), rows.rename_columns(list(query.columns)))
 
 
 def _distinct(rows: pa.Table, is_null_safe: bool) -> DynamicFilteringData:

@@ -13,7 +13,7 @@ from service.model.policies.decisions import Access
 from service.model.query.query import Parameters
 from service.model.query.rewrites import RewriteKind, RewriteRecord
 from service.model.tables.tables import TableFacts
-from service.ports.filters.filter_keys import KeyCollector
+from service.ports.filters.filter_keys import KeyCollector, KeysAndRows
 from service.pruning.detection import FilterAssignment
 from service.pruning.rows_with_keys import rows_with_keys
 from service.query.filtering.detection.detected import Detected
@@ -23,6 +23,28 @@ from service.query.filtering.fetched_relations import LocalRelations
 # hardly few, and trying would cost the memory of their columns besides the keys.
 LARGER_AT_MOST = 8
 _STANDS_FOR = {RewriteKind.LOCAL_RELATION, RewriteKind.JOIN_ELIMINATED}
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRelation:
+    """Rows that are to be kept with a filter's keys, and how many of them."""
+
+    query: RelationQuery
+    bounds: RelationBounds
+
+
+@dataclass(frozen=True, slots=True)
+class ReadKeys:
+    """Keys, None if only the engine can read them; `with_rows` if rows were read in the same scan.
+
+    `relation` is the fingerprint of the relation that is cached now. `are_too_many`: there are more rows than
+    can be kept.
+    """
+
+    keys: DynamicFilteringData | None
+    relation: str = ""
+    with_rows: KeysAndRows | None = None
+    are_too_many: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,24 +64,30 @@ class OneReading:
         found: DynamicFilter,
         parameters: Parameters,
         is_canceled: Callable[[], bool],
-    ) -> tuple[DynamicFilteringData | None, str]:
-        """Returns the keys, if the reader can read them, and the relation's fingerprint if it is cached now.
+        kept: KeptRelation | None = None,
+    ) -> ReadKeys:
+        """Returns the keys, if the reader can read them, and the rows if it read them in the same scan.
 
-        The reader knows no policies, so the engine reads what they restrict.
+        With `kept`, it reads these rows where no relation is wanted. The reader knows no policies, so the
+        engine reads what they restrict.
 
         Raises:
             QueryCanceled: the query was canceled while this ran.
         """
         if found.build.is_restricted:
-            return None, ""
+            return ReadKeys(None)
         relation = self._relation_of(found)
         if relation is not None and self.relations is not None:
             bounds = self.relations.bounds
             read = reader.collect_with_rows(found, relation, bounds, parameters, is_canceled)
             if read is not None:
                 is_cached = self.relations.cache(relation, read)
-                return read.keys, relation.fingerprint if is_cached else ""
-        return reader.collect(found, parameters, is_canceled), ""
+                return ReadKeys(read.keys, relation.fingerprint if is_cached else "", read)
+        elif kept is not None:
+            read = reader.collect_with_rows(found, kept.query, kept.bounds, parameters, is_canceled)
+            if read is not None:
+                return ReadKeys(read.keys, "", read, are_too_many=read.rows is None)
+        return ReadKeys(reader.collect(found, parameters, is_canceled))
 
     def fetch(self, found: DynamicFilter, parameters: Parameters, access: Access) -> RelationQuery | None:
         """Makes the engine read the relation with the keys; returns it if it is cached then. Blocks."""

@@ -90,6 +90,7 @@ def filter_record(
         exceeds_threshold=outcome.data.exceeds_threshold,
         collection_ms=outcome.collection_ms,
         cache_note=outcome.note,
+        detail=outcome.detail,
     )
 
 

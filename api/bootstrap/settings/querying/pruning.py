@@ -79,6 +79,22 @@ class PruningSettings(BaseModel):
         description="maximum number of commits over which cached keys are carried over; 0: every commit has"
         " keys collected anew",
     )
+    dynamic_filtering_kept_sets: int = Field(
+        0,
+        ge=0,
+        le=64,
+        description="number of key sets of one table and key that keep their rows, so that sets"
+        " with conditions within theirs need no collection; 0: none does",
+    )
+    dynamic_filtering_kept_columns: int = Field(
+        8, ge=0, le=64, description="maximum number of columns that a key set keeps besides its keys"
+    )
+    dynamic_filtering_kept_rows: int = Field(
+        100_000, ge=1, le=10_000_000, description="a key set with more rows keeps none"
+    )
+    dynamic_filtering_kept_bytes: int = Field(
+        4 * MIB, ge=KIB, le=512 * MIB, description="a key set with more bytes of rows keeps none"
+    )
     dynamic_filtering_max_listed_files: int = Field(
         20_000,
         ge=0,

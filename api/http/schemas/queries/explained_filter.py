@@ -62,7 +62,13 @@ class FilterAnswer(WireModel):
     cache_note: Annotated[
         str, Field(description="why the filter cache could not be used; empty: it was not needed, or worked")
     ]
-    detail: Annotated[str, Field(description="the exact cause behind the reason, in words; may be empty")]
+    detail: Annotated[
+        str,
+        Field(
+            description="the exact cause behind the reason, or the set that contained the keys, in words;"
+            " may be empty"
+        ),
+    ]
 
 
 def filter_answer(record: FilterRecord) -> FilterAnswer:

@@ -53,7 +53,8 @@ class DetectionBounds:
     """Where to look for filters. `session` has the settings that change a set of keys, such as the time zone.
 
     A query waits at most `max_manifest_ms` to learn what the files of its tables hold. Trees of texts take
-    about `max_tree_bytes`, and the results of detection as much again.
+    about `max_tree_bytes`, and the results of detection as much again. `is_keeping_rows`: rows may be kept
+    with keys.
     """
 
     max_build_rows: int
@@ -63,6 +64,7 @@ class DetectionBounds:
     is_expanding_views: bool = True
     max_manifest_ms: int = 500
     max_tree_bytes: int = 64 << 20
+    is_keeping_rows: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +217,7 @@ class Detections:
             max_build_rows=UNBOUNDED if question.key.is_unbounded else bounds.max_build_rows,
             max_fetched_rows=bounds.max_build_rows,
             max_relation_rows=bounds.max_relation_rows,
+            is_keeping_rows=bounds.is_keeping_rows,
         )
         calls = calls_for(question.key.sql, self._calls)
         return calls.call(look_for_filters, search, answer=partial(_answer, knowledge))

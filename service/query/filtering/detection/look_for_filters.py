@@ -47,6 +47,7 @@ class FilterSearch:
     max_build_rows: int
     max_fetched_rows: int
     max_relation_rows: int
+    is_keeping_rows: bool
 
 
 def ready(_: Answer) -> None:
@@ -85,6 +86,7 @@ def look_for_filters(answer: Answer, search: FilterSearch) -> Detection | None:
         max_relation_rows=search.max_relation_rows,
         max_fetched_rows=search.max_fetched_rows,
         parsed=parsed,
+        is_keeping_rows=search.is_keeping_rows,
     )
     return replace(detect(tree, context), ambiguous=frozenset(ambiguous))
 

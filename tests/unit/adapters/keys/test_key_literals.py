@@ -16,7 +16,8 @@ from pyiceberg.types import (
     TimestampType,
 )
 
-from service.adapters.keys.key_literals import LiteralValue, NotTranslatable, literal_value
+from service.adapters.keys.key_literals import NotTranslatable, literal_value
+from service.model.filters.key_selection import LiteralValue
 
 
 @pytest.mark.parametrize(

@@ -89,8 +89,11 @@ def test_a_set_that_serves_two_facts_is_collected_once() -> None:
     assert plan.count("TableSourceScan(table=[[lake, tpcds, date_dim]])") == 1
 
 
-def test_keys_from_the_cache_say_so_and_are_one_set_with_those_that_were_collected_beside_them() -> None:
-    cached = replace(applied(), source=FilterSource.CACHED)
+@pytest.mark.parametrize("source", [FilterSource.CACHED, FilterSource.CONTAINED])
+def test_keys_from_the_cache_say_so_and_are_one_set_with_those_that_were_collected_beside_them(
+    source: FilterSource,
+) -> None:
+    cached = replace(applied(), source=source)
     found = text(plans(FLIP, cached).optimized_physical)
     assert "DynamicFilteringDataCollector(fields=[d_date_sk], source=[CACHED])" in found
     facts = f"(SELECT k FROM store_returns UNION ALL SELECT k FROM {SALES})"
