@@ -44,7 +44,11 @@ class WriteTargetAnswer(WireModel):
         None
     )
     data_files: int
-    records: Annotated[int, Field(description="for an upsert: the last record of each key")]
+    records: Annotated[int, Field(description="for an upsert: the last record of each key, if it has a row")]
+    deleted_keys: Annotated[
+        int,
+        Field(description="keys whose last record deletes; it is not known how many rows had these keys"),
+    ] = 0
     upsert: Annotated[UpsertAnswer | None, Field(description="null for an append")] = None
 
 
@@ -64,6 +68,7 @@ class CommitAnswer(WireModel):
     added_records: int
     added_data_files: int
     added_bytes: int
+    deleted_keys: Annotated[int, Field(description="those of all write targets")] = 0
     write_targets: list[WriteTargetAnswer]
     error: CommitError | None = None
     postponed: Annotated[
@@ -143,6 +148,7 @@ def commit_answer(commit: IngestCommit) -> CommitAnswer:
         added_records=sum(target.record_count for target in commit.targets),
         added_data_files=sum(target.data_file_count for target in commit.targets),
         added_bytes=sum(target.byte_count for target in commit.targets),
+        deleted_keys=sum(target.delete_count for target in commit.targets),
         write_targets=[_target(target) for target in commit.targets],
         error=failure,
         # A failed part has its error there. A committed part may still have the reason why it had to wait.
@@ -156,6 +162,7 @@ def _target(target: WrittenTarget) -> WriteTargetAnswer:
         sort_order_id=target.sort_order_id,
         data_files=target.data_file_count,
         records=target.record_count,
+        deleted_keys=target.delete_count,
         upsert=_upsert(target),
     )
 

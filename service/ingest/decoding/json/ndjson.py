@@ -45,6 +45,7 @@ class _Reader:
         ignored = None if plan.route is None else plan.route.field
         self._fast = [FastRows(target.fields, ignored) for target in plan.targets]
         self._partitions = [target.partition for target in plan.targets]
+        self._have_deletes = [target.deletes is not None for target in plan.targets]
         self._router = None if plan.route is None else LineRouter(plan.route)
 
     def rows(self, block: bytes, numbers: range) -> Iterator[Rows]:
@@ -68,7 +69,8 @@ class _Reader:
                 yield from self._of_target(group.target, b"\n".join(group.lines), group.numbers)
 
     def _of_target(self, target: int, lines: bytes, numbers: range | list[int]) -> Iterator[Rows]:
-        rows = self._fast[target].read(lines, len(numbers))
+        # What a record does depends on its content.
+        rows = None if self._have_deletes[target] else self._fast[target].read(lines, len(numbers))
         if rows is None or invalid_partition_values(rows, self._partitions[target]):
             yield from self._slowly(lines.split(b"\n"), numbers)
         else:

@@ -37,6 +37,8 @@ def _read(
 ) -> list[TargetRows] | None:
     found: list[TargetRows] = []
     for target, lines, count in parts:
+        if target is not None and plan.targets[target].deletes is not None:
+            return None
         reader = None if target is None else _reader(plan.targets[target].fields, ignored)
         rows = None if reader is None else reader.read(lines, count)
         if target is None or rows is None or invalid_partition_values(rows, plan.targets[target].partition):

@@ -23,13 +23,15 @@ def check_names(names: Sequence[str]) -> None:
 
 
 def check_columns(names: Iterable[str], plan: ReadPlan) -> None:
-    """Checks that at least one target knows each column, or that it is the field of the route.
+    """Checks that at least one target knows each column, or that it says where a record goes or what it does.
 
     Raises:
         IngestInvalid: some are not.
     """
     known = {field.name for target in plan.targets for field in target.fields}
     known.update(*(target.unwritten for target in plan.targets))
+    whens = [target.deletes.when for target in plan.targets if target.deletes is not None]
+    known.update(when.field for when in whens if when is not None)
     if plan.route is not None:
         known.add(plan.route.field)
     unknown = [name for name in names if name not in known]
