@@ -59,7 +59,7 @@ def _changes(record: object, target: ReadTarget, deletes: RecordDeletes) -> Iter
     elif not isinstance(record, Mapping):
         raise ValueError("an object is wanted")
     elif deletes.when.matches(record.get(deletes.when.field)):
-        yield Change({name: record.get(name) for name in deletes.keys}, is_delete=True)
+        yield Change({name: record[name] for name in deletes.keys if name in record}, is_delete=True)
     else:
         yield Change(_without_field(record, target, deletes.when), is_delete=False)
 
