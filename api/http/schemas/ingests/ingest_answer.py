@@ -22,11 +22,12 @@ DEAD_LETTERS_APART = (
     "Records that did not fit belong to the commit of the dead letters, not to that of the table that they"
     " were sent to: send them again only if the commit of the dead letters has the error."
 )
+KEYS_ALONE = "Rows with these keys were deleted, and none was written."
 WHOLE_ROWS = "Whole rows were replaced: columns that were not written are NULL in them now."
 
 
 class UpsertAnswer(WireModel):
-    """How rows were replaced."""
+    """How rows were replaced or deleted."""
 
     equality_field_ids: Annotated[
         list[int], Field(description="field ids of the columns that identify a row")
@@ -169,4 +170,5 @@ def _target(target: WrittenTarget) -> WriteTargetAnswer:
 
 def _upsert(target: WrittenTarget) -> UpsertAnswer | None:
     ids = list(target.equality_field_ids)
-    return UpsertAnswer(equality_field_ids=ids, note=WHOLE_ROWS) if ids else None
+    note = KEYS_ALONE if target.delete_count and not target.record_count else WHOLE_ROWS
+    return UpsertAnswer(equality_field_ids=ids, note=note) if ids else None

@@ -7,7 +7,15 @@ from itertools import islice
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import BeforeValidator, Discriminator, Field, StringConstraints, Tag
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Discriminator,
+    Field,
+    StringConstraints,
+    Tag,
+    WithJsonSchema,
+)
 
 from api.bootstrap.spelling import NO_CONTROLS
 from api.http.schemas.ingests.matched_table import MatchedTable
@@ -69,6 +77,19 @@ class IngestWait(StrEnum):
     COMMITTED = "COMMITTED"
 
 
+def _deleting_value(value: object) -> object:
+    if not isinstance(value, str | int):
+        raise ValueError("a text, a whole number or a boolean is wanted: NULL never deletes")
+    return value
+
+
+_DeletingValue = Annotated[
+    Any,
+    AfterValidator(_deleting_value),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "boolean"}, {"type": "integer"}]}),
+]
+
+
 class DeleteWhenBody(StrictModel):
     """The records of an upsert that only delete the rows of their keys."""
 
@@ -76,7 +97,7 @@ class DeleteWhenBody(StrictModel):
         ColumnName, Field(description="a field of the records; it need not be a column of the table")
     ]
     values: Annotated[
-        list[Annotated[str | bool | int, Field(union_mode="left_to_right")]],
+        list[_DeletingValue],
         Field(
             min_length=1,
             max_length=1000,
