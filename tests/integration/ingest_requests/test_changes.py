@@ -58,7 +58,7 @@ def test_all_rows_with_a_key_are_deleted_and_keys_are_counted(gateway: httpx.Cli
     assert gateway.get(answer["links"]["self"]).json() == answer
     assert found(gateway, flat) == [[2, 1, "stays", None]]
     # PyIceberg reads the table once it is compacted.
-    compact(gateway, named(flat))
+    compact(gateway, flat)
     assert flat.refresh().scan(selected_fields=("id",)).to_arrow().to_pylist() == [{"id": 2}]
 
 

@@ -1,4 +1,4 @@
-"""What a request says about records that delete is checked before any table is looked at."""
+"""Checks of requests whose records delete, before any table is looked at, and their commits."""
 
 from __future__ import annotations
 

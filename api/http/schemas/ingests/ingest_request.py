@@ -108,7 +108,7 @@ class DeleteWhenBody(StrictModel):
 
 
 def _is_left_out(value: object) -> bool:
-    """Whether a field that earlier versions did not have is no part of the request's fingerprint."""
+    """Whether a field that earlier versions did not have stays out of the request's fingerprint."""
     return value is None
 
 

@@ -20,7 +20,7 @@ from service.model.ingest.writing import WriteResult, WriteTarget
 class UpsertFiles:
     """Takes rows in the order in which they apply, and at the end writes the last one of each key.
 
-    Of a key whose last row is marked (`DELETE_MARK`), only the delete is written.
+    If the last row of a key is marked (`DELETE_MARK`), only the delete is written.
 
     Within one snapshot, deletes do not apply to the snapshot's own rows, so all rows of a target must come
     here.

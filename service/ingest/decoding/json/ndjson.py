@@ -13,6 +13,7 @@ from service.ingest.decoding.streams.plan import ReadPlan
 from service.ingest.decoding.streams.read_bounds import ReadBounds
 from service.ingest.decoding.streams.rows import Position, Rows, TargetRows
 from service.ingest.decoding.values.invalid_partition_values import invalid_partition_values
+from service.ingest.decoding.values.marked_rows import acts_alike, marked_if_deleting
 from service.ingest.decoding.values.record_rows import RecordRows
 
 _BLOCK_BYTES = 4 * 1024**2
@@ -45,7 +46,7 @@ class _Reader:
         ignored = None if plan.route is None else plan.route.field
         self._fast = [FastRows(target.fields, ignored) for target in plan.targets]
         self._partitions = [target.partition for target in plan.targets]
-        self._have_deletes = [target.deletes is not None for target in plan.targets]
+        self._targets = plan.targets
         self._router = None if plan.route is None else LineRouter(plan.route)
 
     def rows(self, block: bytes, numbers: range) -> Iterator[Rows]:
@@ -69,12 +70,11 @@ class _Reader:
                 yield from self._of_target(group.target, b"\n".join(group.lines), group.numbers)
 
     def _of_target(self, target: int, lines: bytes, numbers: range | list[int]) -> Iterator[Rows]:
-        # What a record does depends on its content.
-        rows = None if self._have_deletes[target] else self._fast[target].read(lines, len(numbers))
+        rows = self._fast[target].read(lines, len(numbers)) if acts_alike(self._targets[target]) else None
         if rows is None or invalid_partition_values(rows, self._partitions[target]):
             yield from self._slowly(lines.split(b"\n"), numbers)
         else:
-            yield TargetRows(target, rows)
+            yield TargetRows(target, marked_if_deleting(rows, self._targets[target]))
 
     def _slowly(self, lines: list[bytes], numbers: range | list[int]) -> Iterator[Rows]:
         return json_lines(zip(numbers, lines, strict=False), self._slow)

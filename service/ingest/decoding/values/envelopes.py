@@ -27,7 +27,7 @@ def debezium_changes(record: object, keys: Sequence[str]) -> Iterator[Change]:
     An event with the row before and after deletes the earlier key, if it is another one.
 
     Raises, while it is iterated:
-        ValueError: it is no such event, or does not have the whole row.
+        ValueError: it is another kind of record, or lacks a part of the row.
 
     >>> event = {"op": "u", "before": {"id": 1, "n": 4}, "after": {"id": 2, "n": 5}}
     >>> for change in debezium_changes({"schema": {}, "payload": event}, ["id"]): print(change)

@@ -29,6 +29,16 @@ def key_fields(target: ReadTarget) -> tuple[Field, ...]:
     return tuple(field for field in target.fields if field.name in keys)
 
 
+def acts_alike(target: ReadTarget) -> bool:
+    """Returns whether all records of the target do the same, whatever they contain."""
+    return target.deletes is None or target.deletes.is_always
+
+
+def marked_if_deleting(rows: pa.RecordBatch, target: ReadTarget) -> pa.RecordBatch:
+    """Returns rows of a target whose records act alike, marked if these delete."""
+    return rows if target.deletes is None else marked(rows, target.fields, is_delete=True)
+
+
 def all_deletes(keys: pa.RecordBatch) -> pa.RecordBatch:
     """Returns these keys, each marked as a delete."""
     marks = pa.repeat(pa.scalar(True), keys.num_rows)
