@@ -197,8 +197,8 @@ def test_a_round_leaves_the_rows_that_its_writes_leave_one_after_the_other(
     assert {file: sorted(positions.to_pylist()) for file, positions in some_at_once.items()} == {
         file: sorted(positions.to_pylist()) for file, positions in all_at_once.items()
     }
-    for result, write in zip(results, writes, strict=True):
-        assert result.record_count + result.delete_count == effect_count(write)
+    for result, sent in zip(results, writes, strict=True):
+        assert result.record_count + result.delete_count == effect_count(sent)
     assert committed(table, results) == expected
 
 
