@@ -31,7 +31,7 @@ class ListedIngestAnswer(WireModel):
     state: IngestState
     accepted_at: datetime
     tables: list[str]
-    records: int
+    records: Annotated[int, Field(description="rows that were written, and keys that were only deleted")]
     write_ms: int
     links: IngestLinks
 
