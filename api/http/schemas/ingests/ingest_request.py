@@ -129,7 +129,13 @@ class _Target(MatchedTable):
             "left out: the table's identifier fields"
         ),
     ] = None
-    delete_when: Annotated[DeleteWhenBody | None, Field(exclude_if=_is_left_out)] = None
+    delete_when: Annotated[
+        DeleteWhenBody | None,
+        Field(
+            exclude_if=_is_left_out,
+            description="for an upsert: the records that only delete the rows of their keys",
+        ),
+    ] = None
     envelope: Annotated[
         Literal["debezium"] | None,
         Field(
