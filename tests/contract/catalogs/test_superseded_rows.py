@@ -216,6 +216,11 @@ def test_a_round_that_only_deletes_is_a_snapshot_without_files(catalog: SqlCatal
     assert (result.data_files, result.record_count, result.delete_count) == ((), 0, 2)
     assert committed(table, [result]) == []
     assert table.refresh().current_snapshot() is not None
+    # Deletes that no row needs leave the rows as they are.
+    rows = [(3, 7, "c", "stays")]
+    assert committed(table, [written(table, Sent(None, (), tuple(rows)))]) == rows
+    assert committed(table.refresh(), [written(table, gone)]) == rows
+    assert len(table.refresh().metadata.snapshots) == 3
 
 
 def keyed(*rows: tuple[int, str], columns: tuple[int, ...] | None = (1, 4)) -> Sent:
