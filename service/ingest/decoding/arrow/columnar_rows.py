@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyarrow import types
 
 from service.errors.ingest_errors import IngestInvalid
 from service.ingest.decoding.parquet.int96_zone import in_utc_where_wanted
@@ -20,7 +21,19 @@ from service.ingest.decoding.values.known_columns import check_columns, check_na
 from service.ingest.decoding.values.marked_rows import key_fields, marked
 from service.ingest.decoding.values.row_payload import row_payload
 from service.model.ingest.ingest_request import Route
+from service.model.ingest.record_deletes import DeleteWhen
 from service.model.tables.schemas import Field
+
+# Values of other types never match: `json_name` has no text for them.
+_KINDS_WITH_NAMES = (
+    types.is_string,
+    types.is_large_string,
+    types.is_string_view,
+    types.is_boolean,
+    types.is_integer,
+    types.is_floating,
+    types.is_decimal,
+)
 
 
 def columnar_rows(batches: Iterator[pa.RecordBatch], plan: ReadPlan, start: Position) -> Iterator[Rows]:
@@ -153,9 +166,7 @@ def _changes(rows: pa.RecordBatch, target: ReadTarget, ignored: Set[str]) -> _So
     if when is None:
         found = _sorted_out(rows, target, ignored)
         return _SortedOut(marked(found.exact, target.fields, is_delete=True), found.invalid)
-    has_field = when.field in rows.schema.names
-    values = rows.column(when.field).to_pylist() if has_field else [None] * rows.num_rows
-    is_delete = [when.matches(value) for value in values]
+    is_delete = _are_deletes(rows, when)
     keys = ReadTarget(key_fields(target), partition=target.partition)
     deletes = _part(rows, [row for row, deletes in enumerate(is_delete) if deletes])
     upserts = _part(rows, [row for row, deletes in enumerate(is_delete) if not deletes])
@@ -165,6 +176,17 @@ def _changes(rows: pa.RecordBatch, target: ReadTarget, ignored: Set[str]) -> _So
         (deletes, _sorted_out(deletes.rows, keys, others), True),
         (upserts, _sorted_out(upserts.rows, target, ignored | {when.field}), False),
     )
+
+
+def _are_deletes(rows: pa.RecordBatch, when: DeleteWhen) -> list[bool]:
+    if when.field not in rows.schema.names:
+        return [False] * rows.num_rows
+    column = rows.column(when.field)
+    kind = column.type.value_type if types.is_dictionary(column.type) else column.type
+    if not any(is_kind(kind) for is_kind in _KINDS_WITH_NAMES):
+        # Python may have no values for it: some moments are too far away.
+        return [False] * rows.num_rows
+    return [when.matches(value) for value in column.to_pylist()]
 
 
 @dataclass(frozen=True, slots=True)

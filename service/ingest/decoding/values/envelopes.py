@@ -9,8 +9,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 _ROWS = frozenset({"c", "r", "u"})
-# Also in base64, as bytes are sent by default.
-_NOT_SENT = frozenset({"__debezium_unavailable_value", "X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ=="})
+_PLACEHOLDER = "__debezium_unavailable_value"
+# Also in base64, as bytes are sent by default, and as the text of a map.
+_NOT_SENT = frozenset(
+    {
+        _PLACEHOLDER,
+        "X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ==",
+        f'{{"{_PLACEHOLDER}":"{_PLACEHOLDER}"}}',
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +67,7 @@ def _event(record: object) -> Mapping[str, object] | None:
 
 def _written(event: Mapping[str, object], keys: Sequence[str]) -> Iterator[Change]:
     after, before = _image(event, "after"), event.get("before")
-    not_sent = [name for name, value in after.items() if isinstance(value, str) and value in _NOT_SENT]
+    not_sent = [name for name, value in after.items() if _is_not_sent(value)]
     if not_sent:
         raise ValueError(
             f"after: {', '.join(not_sent):.200} did not change and was not sent, and a row is replaced whole"
@@ -71,6 +78,22 @@ def _written(event: Mapping[str, object], keys: Sequence[str]) -> Iterator[Chang
         if earlier != _key(after, keys):
             yield Change(earlier, is_delete=True)
     yield Change(after, is_delete=False)
+
+
+def _is_not_sent(value: object) -> bool:
+    """Returns whether the value stands for one that was not sent: a text, or an array or map of it."""
+    match value:
+        case str():
+            return value in _NOT_SENT
+        case [str() as first, *_]:
+            return first == _PLACEHOLDER
+        case list():
+            # Whole numbers are its bytes.
+            return value == list(_PLACEHOLDER.encode())
+        case Mapping():
+            return _PLACEHOLDER in value
+        case _:
+            return False
 
 
 def _deleted_key(before: Mapping[str, object], keys: Sequence[str]) -> dict[str, object]:

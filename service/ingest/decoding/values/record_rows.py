@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import pyarrow as pa
 
-from service.ingest.decoding.streams.plan import ReadPlan
+from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
 from service.ingest.decoding.streams.rows import BadRow, Position, Rows, TargetRows
 from service.ingest.decoding.values.change_values import row_values
 from service.ingest.decoding.values.invalid_partition_values import invalid_partition_values
@@ -36,7 +36,7 @@ class RecordRows:
         self._heading = heading
         self._route = plan.route
         self._converts = [row_values(target, values) for target in plan.targets]
-        self._names = [frozenset(field.name for field in target.fields) for target in plan.targets]
+        self._names = [_read_names(target) for target in plan.targets]
         self._schemas = [row_schema(target) for target in plan.targets]
         self._partitions = [target.partition for target in plan.targets]
         self._rows: list[list[object]] = [[] for _ in plan.targets]
@@ -94,6 +94,14 @@ class RecordRows:
         if self._route is None or self._route.field in self._names[target] or not isinstance(record, Mapping):
             return record
         return {name: value for name, value in record.items() if name != self._route.field}
+
+
+def _read_names(target: ReadTarget) -> frozenset[str]:
+    """Returns the names that the target's converter takes, even if one is also the field of the route."""
+    names = {field.name for field in target.fields}
+    if target.deletes is not None and target.deletes.when is not None:
+        names.add(target.deletes.when.field)
+    return frozenset(names)
 
 
 def _ends(row_count: int, sent: Sequence[tuple[Position, bytes]]) -> Iterator[int]:

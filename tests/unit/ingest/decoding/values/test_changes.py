@@ -12,7 +12,8 @@ import pytest
 from service.errors.ingest_errors import IngestInvalid
 from service.ingest.decoding.read_rows import read_rows
 from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
-from service.ingest.decoding.streams.rows import BadRow
+from service.ingest.decoding.streams.rows import BadRow, TargetRows
+from service.model.ingest.ingest_request import Route
 from service.model.ingest.record_deletes import DELETE_MARK, DeleteWhen, Envelope, RecordDeletes
 from service.model.ingest.record_formats import RecordFormat
 from service.model.tables.partition_rules import PartitionRule, PartitionRules
@@ -29,12 +30,15 @@ FORMATS = [RecordFormat.NDJSON, RecordFormat.CSV, RecordFormat.ARROW_STREAM]
 
 
 def read(
-    target: ReadTarget, *records: Any, form: RecordFormat = RecordFormat.NDJSON
+    target: ReadTarget,
+    *records: Any,
+    form: RecordFormat = RecordFormat.NDJSON,
+    route: Route | None = None,
 ) -> tuple[list[tuple[Any, ...]], list[tuple[int, str]]]:
     """Returns the rows with their marks last, and what is wrong with the records at these numbers."""
     rows: list[tuple[Any, ...]] = []
     bad: list[tuple[int, str]] = []
-    for part in read_rows(io.BytesIO(body(form, records)), form, ReadPlan((target,))):
+    for part in read_rows(io.BytesIO(body(form, records)), form, ReadPlan((target,), route)):
         if isinstance(part, BadRow):
             bad.append((part.position.number, part.reason))
         else:
@@ -113,6 +117,58 @@ def test_the_field_may_be_a_column_too() -> None:
     assert read(both, {"id": 1, "op": "I"}, {"id": 2, "op": "D"})[0] == [(1, "I", False), (2, None, True)]
 
 
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("field", ["op", "kind"])
+def test_a_route_may_go_by_the_field_that_deletes(form: RecordFormat, field: str) -> None:
+    records = [
+        {"id": 1, "name": "a", "op": "I", "kind": "I"},
+        {"id": 1, "name": "b", "op": "D", "kind": "D"},
+        {"id": 2, "name": "c", "op": "U", "kind": "D"},
+    ]
+    if field == "op":
+        records = [{name: value for name, value in record.items() if name != "kind"} for record in records]
+    rows, bad = read(BY_FIELD, *records, form=form, route=Route(field, {"I": 0, "U": 0, "D": 0}))
+    assert bad == []
+    assert rows == [(1, "a", None, False), (1, None, None, True), (2, "c", None, False)]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.array([2**62, None], pa.timestamp("s")),
+        pa.array([b"D", b"D"]),
+        pa.array([["D"], None]),
+        pa.array([{"D": 1}, {"D": 2}]),
+    ],
+    ids=["far", "binary", "list", "struct"],
+)
+def test_a_column_of_another_kind_never_deletes(values: pa.Array) -> None:
+    table = pa.table({"id": [1, 2], "name": ["a", "b"], "op": values})
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    sink.seek(0)
+    [rows] = [
+        part
+        for part in read_rows(sink, RecordFormat.ARROW_STREAM, ReadPlan((BY_FIELD,)))
+        if isinstance(part, TargetRows)
+    ]
+    assert rows.rows.column(DELETE_MARK).to_pylist() == [False, False]
+
+
+@pytest.mark.parametrize("kind", [pa.dictionary(pa.int8(), pa.string()), pa.large_string()])
+def test_texts_of_every_kind_delete(kind: pa.DataType) -> None:
+    table = pa.table({"id": [1, 2], "name": ["a", "b"], "op": pa.array(["D", "I"]).cast(kind)})
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    sink.seek(0)
+    parts = list(read_rows(sink, RecordFormat.ARROW_STREAM, ReadPlan((BY_FIELD,))))
+    assert [part.rows.column(DELETE_MARK).to_pylist() for part in parts if isinstance(part, TargetRows)] == [
+        [True, False]
+    ]
+
+
 def test_events_of_debezium_write_and_delete() -> None:
     rows, bad = read(
         EVENTS,
@@ -149,6 +205,25 @@ def test_events_of_debezium_write_and_delete() -> None:
         ({"op": "d", "before": {"id": None}}, "id is required"),
         ({"op": "c", "after": {"id": 1, "name": "a", "extra": 1}}, "there is no field extra"),
         ({"op": "u", "after": {"id": 1, "name": "__debezium_unavailable_value"}}, "name did not change"),
+        ({"op": "u", "after": {"id": 1, "name": ["__debezium_unavailable_value"]}}, "name did not change"),
+        (
+            {"op": "u", "after": {"id": 1, "name": list(b"__debezium_unavailable_value")}},
+            "name did not change",
+        ),
+        (
+            {"op": "u", "after": {"id": 1, "name": {"__debezium_unavailable_value": "x"}}},
+            "name did not change",
+        ),
+        (
+            {
+                "op": "u",
+                "after": {
+                    "id": 1,
+                    "name": '{"__debezium_unavailable_value":"__debezium_unavailable_value"}',
+                },
+            },
+            "name did not change",
+        ),
         ({"payload": 7}, "an object is wanted"),
         (7, "an object is wanted"),
     ],
