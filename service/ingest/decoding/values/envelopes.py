@@ -10,11 +10,12 @@ from dataclasses import dataclass
 
 _ROWS = frozenset({"c", "r", "u"})
 _PLACEHOLDER = "__debezium_unavailable_value"
-# Also in base64, as bytes are sent by default, and as the text of a map.
+# Also in base64, as bytes are sent by default, as a UUID, and as the text of a map.
 _NOT_SENT = frozenset(
     {
         _PLACEHOLDER,
         "X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ==",
+        "b68a35a7-17ad-35b3-af2a-ae46edb4545a",
         f'{{"{_PLACEHOLDER}":"{_PLACEHOLDER}"}}',
     }
 )
@@ -85,8 +86,8 @@ def _is_not_sent(value: object) -> bool:
     match value:
         case str():
             return value in _NOT_SENT
-        case [str() as first, *_]:
-            return first == _PLACEHOLDER
+        case [str() as only]:
+            return only in _NOT_SENT
         case list():
             # Whole numbers are its bytes.
             return value == list(_PLACEHOLDER.encode())

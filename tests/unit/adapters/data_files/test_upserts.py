@@ -214,6 +214,17 @@ def test_keys_may_have_any_type_whose_values_are_equal_or_not(
     )
     assert values(result, "n") == [1, 2, 4]
     assert len(deleted_rows(result)) == 3
+    # The third one deletes the key of the first, and the fourth is the last of all without a value.
+    parts = [
+        marked([False, False, True], key=array[:3], n=[0, 1, 2]),
+        marked([True], key=array[:1], n=[3]),
+        batch(key=array[4:], n=[4]),
+        marked([True], key=array[3:4], n=[5]),
+    ]
+    for bounds in (None, TINY):
+        gone = upsert(state_of(tmp_path, schema=schema), (1,), *parts, columns=(1, 2), bounds=bounds)
+        assert (values(gone, "n"), gone.record_count, gone.delete_count) == ([1], 1, 2)
+        assert len(deleted_rows(gone)) == 3
 
 
 @pytest.mark.parametrize(
