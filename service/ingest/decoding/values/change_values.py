@@ -15,8 +15,12 @@ ToRows = Callable[[object], Sequence[object]]
 """Returns the rows of one record, in the order in which they apply; raises ValueError if it does not fit."""
 
 
-def row_values(target: ReadTarget, values: Callable[[Sequence[Field]], Convert]) -> ToRows:
+def row_values(
+    target: ReadTarget, values: Callable[[Sequence[Field]], Convert], *, leaves_out_nulls: bool = False
+) -> ToRows:
     """Returns the converter of this target's records; `values` makes one for objects with given fields.
+
+    `leaves_out_nulls`: a field that a record does not have is NULL, and was not forgotten.
 
     Raises:
         IngestInvalid: a field has a type that these records cannot represent.
@@ -24,10 +28,13 @@ def row_values(target: ReadTarget, values: Callable[[Sequence[Field]], Convert])
     whole = values(target.fields)
     if target.deletes is None:
         return lambda record: (whole(record),)
-    return _change_values(target, target.deletes, whole, values(key_fields(target)))
+    of_keys = values(key_fields(target))
+    return _change_values(target, target.deletes, whole, of_keys, leaves_out_nulls=leaves_out_nulls)
 
 
-def _change_values(target: ReadTarget, deletes: RecordDeletes, whole: Convert, of_keys: Convert) -> ToRows:
+def _change_values(
+    target: ReadTarget, deletes: RecordDeletes, whole: Convert, of_keys: Convert, *, leaves_out_nulls: bool
+) -> ToRows:
     nothing = dict.fromkeys((field.name for field in target.fields), None)
 
     def row(change: Change) -> dict[str, object]:
@@ -36,7 +43,8 @@ def _change_values(target: ReadTarget, deletes: RecordDeletes, whole: Convert, o
         return {**nothing, **_fields(of_keys, change.record), DELETE_MARK: True}
 
     def to_rows(record: object) -> Sequence[object]:
-        return [row(change) for change in _changes(record, target, deletes)]
+        found = _changes(record, target, deletes, leaves_out_nulls=leaves_out_nulls)
+        return [row(change) for change in found]
 
     return to_rows
 
@@ -47,7 +55,9 @@ def _fields(convert: Convert, record: object) -> Mapping[str, object]:
     return converted
 
 
-def _changes(record: object, target: ReadTarget, deletes: RecordDeletes) -> Iterator[Change]:
+def _changes(
+    record: object, target: ReadTarget, deletes: RecordDeletes, *, leaves_out_nulls: bool
+) -> Iterator[Change]:
     """Yields what the record changes. Only a write that deletes by every record rejects further fields.
 
     They may have been meant as conditions there. Elsewhere, a record has the form of a row, whatever it does.
@@ -59,9 +69,19 @@ def _changes(record: object, target: ReadTarget, deletes: RecordDeletes) -> Iter
     elif not isinstance(record, Mapping):
         raise ValueError("an object is wanted")
     elif deletes.when.matches(record.get(deletes.when.field)):
-        yield Change({name: record[name] for name in deletes.keys if name in record}, is_delete=True)
+        yield Change(_key(record, deletes.keys, leaves_out_nulls=leaves_out_nulls), is_delete=True)
     else:
         yield Change(_without_field(record, target, deletes.when), is_delete=False)
+
+
+def _key(
+    record: Mapping[str, object], keys: Sequence[str], *, leaves_out_nulls: bool
+) -> Mapping[str, object]:
+    lacking = [name for name in keys if name not in record]
+    if lacking and not leaves_out_nulls:
+        # Other fields are ignored, so a misspelled key would delete the rows without one.
+        raise ValueError(f"{', '.join(lacking):.200} identifies the row, and was not sent")
+    return {name: record[name] for name in keys if name in record}
 
 
 def _without_field(

@@ -35,7 +35,11 @@ class RecordRows:
     ) -> None:
         self._heading = heading
         self._route = plan.route
-        self._converts = [row_values(target, values) for target in plan.targets]
+        # After a heading, records leave out what is NULL.
+        leaves_out_nulls = bool(heading)
+        self._converts = [
+            row_values(target, values, leaves_out_nulls=leaves_out_nulls) for target in plan.targets
+        ]
         self._names = [_read_names(target) for target in plan.targets]
         self._schemas = [row_schema(target) for target in plan.targets]
         self._partitions = [target.partition for target in plan.targets]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -110,6 +111,34 @@ def test_what_does_not_fit_is_reported_whatever_the_record_does(form: RecordForm
     rows, bad = read(BY_FIELD, *records, form=form)
     assert rows == [(1, "a", None, False), (4, None, None, True)]
     assert [number for number, _ in bad] == [2, 3]
+
+
+def test_a_record_that_names_no_key_deletes_no_rows_without_one() -> None:
+    optional = ReadTarget((replace(ID, is_required=False), NAME), deletes=WHEN)
+    # The name of the key is misspelled, and other fields of a delete are ignored.
+    rows, bad = read(optional, {"Id": 7, "op": "D"}, {"id": None, "op": "D"}, {"name": "a", "op": "U"})
+    assert (rows, [number for number, _ in bad]) == ([(None, None, True), (None, "a", False)], [1])
+    assert "id identifies the row" in bad[0][1]
+
+
+def test_in_csv_a_key_without_a_value_is_null() -> None:
+    optional = ReadTarget((replace(ID, is_required=False), NAME), deletes=WHEN)
+    records = [{"id": None, "op": "D"}, {"id": 7, "op": "D"}]
+    assert read(optional, *records, form=RecordFormat.CSV)[0] == [(None, None, True), (7, None, True)]
+
+
+@pytest.mark.parametrize("form", [RecordFormat.CSV, RecordFormat.ARROW_STREAM])
+@pytest.mark.parametrize("deletes", [WHEN, RecordDeletes(("id",))])
+def test_columns_without_a_key_delete_no_rows_without_one(form: RecordFormat, deletes: RecordDeletes) -> None:
+    optional = ReadTarget((replace(ID, is_required=False), NAME), deletes=deletes)
+    records = [{"name": "a", "op": "D"}] if deletes is WHEN else [{"name": None}, {"name": None}]
+    with pytest.raises(IngestInvalid, match="no column 'id', which identifies"):
+        read(optional, *records, form=form)
+    # Records of another route may have other columns.
+    plan = ReadPlan((optional, ReadTarget((NAME,))), Route("name", {"a": 1}, 0))
+    [part] = read_rows(io.BytesIO(body(form, ({"name": "a"},))), form, plan)
+    assert isinstance(part, TargetRows)
+    assert part.target == 1
 
 
 def test_the_field_may_be_a_column_too() -> None:
