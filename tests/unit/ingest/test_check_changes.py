@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from service.errors.ingest_errors import IngestInvalid, WriteSchemaInvalid
+from service.errors.ingest_errors import IngestInvalid, RecordsInvalid, WriteSchemaInvalid
 from service.ingest.check_changes import check_changes
 from service.model.ingest.ingest import IngestCommit
 from service.model.ingest.ingest_request import (
@@ -21,6 +21,7 @@ from service.model.ingest.ingest_request import (
     Write,
     WriteFault,
 )
+from service.model.ingest.json_records import JsonRecords
 from service.model.ingest.record_deletes import DeleteWhen, Envelope
 from service.model.ingest.record_formats import RecordFormat
 from service.model.ingest.sources import SourceRecords
@@ -104,6 +105,19 @@ def test_a_delete_needs_no_required_column_and_counts_keys(ingests: FakeIngests)
     [target] = commit.targets
     assert (target.record_count, target.delete_count, target.data_file_count) == (0, 2, 0)
     assert (target.column_ids, target.equality_field_ids) == ((1,), (1,))
+
+
+def test_a_delete_of_a_part_of_a_key_is_refused_however_it_is_read(ingests: FakeIngests) -> None:
+    by_two = replace(DELETE, equality_fields=("id", "day"))
+    lines = b'{"id": 1, "day": null}\n{"id": 2}'
+    at_once = JsonRecords(lines, 2, lambda: [{"id": 1, "day": None}, {"id": 2}])
+    for records in (at_once, list(at_once)):
+        request = IngestRequest((replace(by_two, records=records),), "")
+        with pytest.raises(RecordsInvalid) as refused:
+            ingests.accept(request, "ann", FULL_ACCESS)
+        assert "day identifies the row, and was not sent" in str(refused.value.violations)
+    commit = commit_of(ingests, by_two, {"id": 1, "day": None})
+    assert commit.targets[0].delete_count == 1
 
 
 def test_the_last_record_of_a_key_decides_between_its_row_and_its_delete(ingests: FakeIngests) -> None:

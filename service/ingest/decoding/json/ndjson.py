@@ -16,7 +16,7 @@ from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
 from service.ingest.decoding.streams.read_bounds import ReadBounds
 from service.ingest.decoding.streams.rows import Position, Rows, TargetRows
 from service.ingest.decoding.values.invalid_partition_values import invalid_partition_values
-from service.ingest.decoding.values.marked_rows import marked
+from service.ingest.decoding.values.marked_rows import marked, may_lack_keys
 from service.ingest.decoding.values.record_rows import RecordRows
 
 _BLOCK_BYTES = 4 * 1024**2
@@ -92,7 +92,9 @@ class _Deletes:
 
     def read(self, lines: bytes, count: int) -> pa.RecordBatch | None:
         rows = self._keys.read(lines, count)
-        return None if rows is None else marked(rows, self._target.fields, is_delete=True)
+        if rows is None or may_lack_keys(rows):
+            return None
+        return marked(rows, self._target.fields, is_delete=True)
 
 
 def _fast_reader(target: ReadTarget, ignored: str | None) -> FastRows | _Deletes | ChangingLines | None:

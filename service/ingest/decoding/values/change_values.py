@@ -65,23 +65,23 @@ def _changes(
     if deletes.envelope is not None:
         yield from debezium_changes(record, deletes.keys)
     elif deletes.when is None:
+        if isinstance(record, Mapping):
+            _check_key(record, deletes.keys, leaves_out_nulls=leaves_out_nulls)
         yield Change(record, is_delete=True)
     elif not isinstance(record, Mapping):
         raise ValueError("an object is wanted")
     elif deletes.when.matches(record.get(deletes.when.field)):
-        yield Change(_key(record, deletes.keys, leaves_out_nulls=leaves_out_nulls), is_delete=True)
+        _check_key(record, deletes.keys, leaves_out_nulls=leaves_out_nulls)
+        yield Change({name: record[name] for name in deletes.keys if name in record}, is_delete=True)
     else:
         yield Change(_without_field(record, target, deletes.when), is_delete=False)
 
 
-def _key(
-    record: Mapping[str, object], keys: Sequence[str], *, leaves_out_nulls: bool
-) -> Mapping[str, object]:
+def _check_key(record: Mapping[str, object], keys: Sequence[str], *, leaves_out_nulls: bool) -> None:
+    """Checks that no key is missing: read as NULL, it would delete the rows without one."""
     lacking = [name for name in keys if name not in record]
     if lacking and not leaves_out_nulls:
-        # Other fields are ignored, so a misspelled key would delete the rows without one.
         raise ValueError(f"{', '.join(lacking):.200} identifies the row, and was not sent")
-    return {name: record[name] for name in keys if name in record}
 
 
 def _without_field(

@@ -39,6 +39,11 @@ def marked_if_deleting(rows: pa.RecordBatch, target: ReadTarget) -> pa.RecordBat
     return rows if target.deletes is None else marked(rows, target.fields, is_delete=True)
 
 
+def may_lack_keys(keys: pa.RecordBatch) -> bool:
+    """Returns whether a record may lack a part of its key: read with others, it has NULL there."""
+    return any(column.null_count for column in keys.columns)
+
+
 def all_deletes(keys: pa.RecordBatch) -> pa.RecordBatch:
     """Returns these keys, each marked as a delete."""
     marks = pa.repeat(pa.scalar(True), keys.num_rows)

@@ -121,6 +121,17 @@ def test_a_record_that_names_no_key_deletes_no_rows_without_one() -> None:
     assert "id identifies the row" in bad[0][1]
 
 
+def test_a_delete_of_a_part_of_a_key_does_not_fit() -> None:
+    fields = tuple(replace(field, is_required=False) for field in (ID, NAME))
+    target = ReadTarget(fields, deletes=RecordDeletes(("id", "name")))
+    rows, bad = read(target, {"id": 1, "name": None}, {"id": 2}, {}, {"id": None, "name": "a"})
+    assert rows == [(1, None, True), (None, "a", True)]
+    assert [reason for _, reason in bad] == [
+        "name identifies the row, and was not sent",
+        "id, name identifies the row, and was not sent",
+    ]
+
+
 def test_in_csv_a_key_without_a_value_is_null() -> None:
     optional = ReadTarget((replace(ID, is_required=False), NAME), deletes=WHEN)
     records = [{"id": None, "op": "D"}, {"id": 7, "op": "D"}]
