@@ -5,8 +5,8 @@ files and these files, and the number of its delete files and these files. Numbe
 big-endian. Heads and files are JSON in UTF-8, each after its length in bytes.
 
 Version 1 heads have no `write-schema-column-ids`: everything was written whole. Version 3 heads add a
-`sort-order-id` to version 2. Version 3 is written only where a target has a sort order, so earlier gateways
-can read all other results too.
+`sort-order-id` to version 2, and version 4 heads a `delete-count` to version 3. Each is written only where a
+result needs it, so earlier gateways can read all other results too.
 
 Source: Iceberg's `DynamicWriteResultSerializer` and `WriteTarget`, and Iceberg issue 15925, which asks for
 lengths beyond the 65,535 bytes of Java's `writeUTF`.
@@ -24,7 +24,8 @@ from service.model.ingest.writing import TableKey, WriteResult, WriteTarget
 from service.model.json_fields import JsonFields
 from service.model.tables.tables import TableName
 
-VERSION = 3
+VERSION = 4
+_WITHOUT_DELETE_COUNTS = 3
 _WITHOUT_SORT_ORDERS = 2
 _MAGIC = b"SLWR"
 _NUMBER = struct.Struct(">I")
@@ -36,8 +37,7 @@ def write_results_to_bytes(results: Sequence[WriteResult]) -> bytes:
     >>> write_results_to_bytes([]).hex(" ", 4)
     '534c5752 00000002 00000000'
     """
-    has_orders = any(result.target.sort_order_id is not None for result in results)
-    version = VERSION if has_orders else _WITHOUT_SORT_ORDERS
+    version = max(map(_version_of, results), default=_WITHOUT_SORT_ORDERS)
     parts = _parts(results, version)
     return b"".join((_MAGIC, _NUMBER.pack(version), _NUMBER.pack(len(results)), *parts))
 
@@ -63,6 +63,13 @@ def write_results_from_bytes(data: bytes) -> tuple[WriteResult, ...]:
     return results
 
 
+def _version_of(result: WriteResult) -> int:
+    # Earlier gateways would lose deletes without rows when they write files again for a changed table.
+    if result.delete_count or (result.delete_files and not result.data_files):
+        return VERSION
+    return _WITHOUT_SORT_ORDERS if result.target.sort_order_id is None else _WITHOUT_DELETE_COUNTS
+
+
 def _parts(results: Sequence[WriteResult], version: int) -> Iterator[bytes]:
     for result in results:
         yield from _text(json.dumps(_head(result, version), separators=(",", ":")))
@@ -79,19 +86,24 @@ def _text(text: str) -> tuple[bytes, bytes]:
 
 def _head(result: WriteResult, version: int) -> dict[str, object]:
     target, key = result.target, result.target.key
-    order = {} if version == _WITHOUT_SORT_ORDERS else {"sort-order-id": target.sort_order_id}
-    return order | {
-        "table": [key.table.catalog, key.table.schema, key.table.table],
-        "branch": key.branch,
-        "table-uuid": None if target.table_uuid is None else str(target.table_uuid),
-        "schema-id": target.schema_id,
-        "spec-id": target.spec_id,
-        "is-upsert": target.is_upsert,
-        "equality-field-ids": target.equality_field_ids,
-        "write-schema-column-ids": target.write_schema_column_ids,
-        "record-count": result.record_count,
-        "byte-count": result.byte_count,
-    }
+    order = {} if version <= _WITHOUT_SORT_ORDERS else {"sort-order-id": target.sort_order_id}
+    deletes = {} if version <= _WITHOUT_DELETE_COUNTS else {"delete-count": result.delete_count}
+    return (
+        order
+        | deletes
+        | {
+            "table": [key.table.catalog, key.table.schema, key.table.table],
+            "branch": key.branch,
+            "table-uuid": None if target.table_uuid is None else str(target.table_uuid),
+            "schema-id": target.schema_id,
+            "spec-id": target.spec_id,
+            "is-upsert": target.is_upsert,
+            "equality-field-ids": target.equality_field_ids,
+            "write-schema-column-ids": target.write_schema_column_ids,
+            "record-count": result.record_count,
+            "byte-count": result.byte_count,
+        }
+    )
 
 
 def _result(reader: _Reader, version: int) -> WriteResult:
@@ -99,7 +111,12 @@ def _result(reader: _Reader, version: int) -> WriteResult:
     target = _target(head, version)
     data_files, delete_files = reader.texts(), reader.texts()
     return WriteResult(
-        target, data_files, delete_files, head.integer("record-count"), head.integer("byte-count")
+        target,
+        data_files,
+        delete_files,
+        head.integer("record-count"),
+        head.integer("byte-count"),
+        head.integer("delete-count") if version > _WITHOUT_DELETE_COUNTS else 0,
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypedDict
 from uuid import UUID
 
-from sluice_client.ingest.ingest_request import OnError, Wait, WriteSchema
+from sluice_client.ingest.ingest_request import Mode, OnError, Wait, WriteSchema
 from sluice_client.query.parameters import Parameters
 from sluice_client.query.query_request import QueryRequest
 from sluice_client.session_calls import SessionOptions
@@ -42,9 +42,13 @@ class IngestOptions(TypedDict, total=False):
     write_schema: WriteSchema
     """The columns that the data files hold: names, an Iceberg schema, or `infer`."""
     branch: str
-    mode: Literal["append", "upsert"]
+    mode: Mode
     equality_fields: Sequence[str]
-    """For an upsert: the columns that identify a row."""
+    """For an upsert or a delete: the columns that identify a row."""
+    delete_when: Mapping[str, Any]
+    """For an upsert: the `field` and `values` of records that only delete the rows of their keys."""
+    envelope: Literal["debezium"]
+    """For an upsert: the form of JSON records that are events of change data capture."""
     sort_order: Sequence[Mapping[str, Any]]
     schema: Mapping[str, Any]
     """An Iceberg schema that the table is matched against."""

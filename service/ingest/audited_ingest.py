@@ -89,7 +89,7 @@ def note_accepted(record: IngestRecord) -> None:
     details = replace(
         request.details,
         ingest_id=record.ingest_id,
-        row_count=sum(target.record_count for target in targets),
+        row_count=sum(target.change_count for target in targets),
         byte_count=sum(target.byte_count for target in targets),
     )
     tables = (str(commit.key.table) for commit in record.commits)

@@ -32,7 +32,8 @@ def joined_routes(
             if targets[index] != targets[joined[index]]:
                 raise IngestInvalid(
                     f"Several routes upsert into {target.key.table} and read records in different ways: "
-                    "give them the same `schema`, or send what goes by each in a request of its own."
+                    "give them the same `schema` and `deleteWhen`, or send what goes by each in a request of "
+                    "its own."
                 )
     return replace(
         route,

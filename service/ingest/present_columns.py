@@ -13,7 +13,7 @@ from service.ingest.decoding.streams.read_bounds import ReadBounds
 from service.ingest.decoding.streams.sought import opened_records
 from service.ingest.distributed.large_parts import LargeInputs
 from service.ingest.distributed.names_in_source import names_in_source
-from service.model.ingest.ingest_request import IngestRequest, Route, StreamedRecords
+from service.model.ingest.ingest_request import IngestRequest, Route, StreamedRecords, Write
 from service.model.ingest.json_records import JsonRecords
 from service.model.ingest.sources import SourceFile, SourceRecords
 from service.model.ingest.writing import TableKey, WritableTable
@@ -56,8 +56,8 @@ class PresentColumns:
         known = tuple(_columns(tables.get(write.key)) for write in writes)
         if known not in self._found:
             self._found[known] = self._names(known)
-        pairs = zip(self._found[known], known, strict=True)
-        return tuple(_present(names, own, self._request.route) for names, own in pairs)
+        triples = zip(self._found[known], known, writes, strict=True)
+        return tuple(_present(names, own, self._request.route, write) for names, own, write in triples)
 
     def _names(self, known: Sequence[frozenset[str]]) -> Sequence[set[str]]:
         request = self._request
@@ -73,9 +73,12 @@ class PresentColumns:
                 raise IngestInvalid("The columns of a stream cannot be inferred: name them in writeSchema.")
 
 
-def _present(names: Set[str], own: Set[str], route: Route | None) -> frozenset[str]:
-    # The field of the route need not be a column.
-    return frozenset(names & own or names - ({route.field} if route else set()))
+def _present(names: Set[str], own: Set[str], route: Route | None, write: Write) -> frozenset[str]:
+    # The fields that say where a record goes and whether it deletes need not be columns.
+    others = {route.field} if route else set()
+    if write.delete_when is not None:
+        others.add(write.delete_when.field)
+    return frozenset(names & own or names - others)
 
 
 def _columns(table: WritableTable | None) -> frozenset[str]:

@@ -13,6 +13,7 @@ from service.errors.gateway_error import GatewayError
 from service.errors.ingest_errors import IngestInvalid, WriteNotAllowed
 from service.idempotency import same_request, sent_before
 from service.ingest.audited_ingest import note_destinations
+from service.ingest.check_changes import check_changes
 from service.ingest.dead_letters.accepted_rows import AcceptedRows
 from service.ingest.dead_letters.dead_letters import DeadLetters
 from service.ingest.dead_letters.separate_dead_letters import check_separate_dead_letters
@@ -187,6 +188,7 @@ def destinations_of(request: IngestRequest, ports: IngestPorts) -> Destinations:
     """
     _check_allowed(request, ports)
     check_separate_dead_letters(request)
+    check_changes(request)
     present = PresentColumns(request, ports.bounds, ports.spools, ports.large)
 
     def targets(writes: Sequence[Write], tables: Mapping[TableKey, WritableTable]) -> tuple[Destination, ...]:
@@ -236,7 +238,7 @@ def _sorted_out(
     targets = [
         read_target(
             write,
-            destination.table,
+            destination,
             cached_written_fields(destination.table.schema, destination.target.write_schema_column_ids),
         )
         for write, destination in zip(request.writes, destinations, strict=True)

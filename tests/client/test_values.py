@@ -93,6 +93,8 @@ def test_everything_that_may_be_said_reaches_the_gateway() -> None:
         write_schema="infer",
         branch="dev",
         sort_order=[{"source": "a"}],
+        delete_when={"field": "op", "values": ["D"]},
+        envelope="debezium",
         schema=schema,
         evolve=True,
         drop_required=False,

@@ -18,6 +18,7 @@ from service.errors.ingest_errors import CommittableVersionUnknown
 from service.errors.unavailable import CatalogDown, MetricsStoreDown
 from service.model.ingest.commit_rounds import PendingRound, RoundRevision
 from service.model.ingest.ingest import BadRecord, IngestRecord, IngestState, Rejected
+from service.model.ingest.record_deletes import DeleteWhen, Envelope, RecordDeletes
 from service.model.ingest.validation_schema import ReadAs, UnreadableFile, ValidatedSchemas
 from service.model.ingest.writing import CommitResult, Committable, TableKey, WriteResult
 from service.model.tables.partition_rules import FolderBounds, PartitionRule, PartitionRules
@@ -162,10 +163,14 @@ def test_what_records_were_read_as_is_known_as_it_was(log: IngestLog) -> None:
     rule = PartitionRule("city", ("place", "city"), "string", "truncate[9]", is_required=True)
     bounds = (FolderBounds(each=255, together=900), FolderBounds(each=None, together=900), None)
     with_rules = tuple(ReadAs(nested, PartitionRules((rule,), bound)) for bound in bounds)
+    when = DeleteWhen("op\x00", frozenset({"D", "\ud800"}))
     unreadable = (UnreadableFile("file:///a/b c.csv", "no\x00 reason \ud800"),)
     known = (
         ValidatedSchemas((ReadAs(nested), ReadAs())),
         ValidatedSchemas(with_rules, unreadable),
+        ValidatedSchemas((ReadAs(nested, deletes=RecordDeletes(("id", "day"), when)), with_rules[0])),
+        ValidatedSchemas((replace(with_rules[0], deletes=RecordDeletes(("id",), None, Envelope.DEBEZIUM)),)),
+        ValidatedSchemas((ReadAs(deletes=RecordDeletes(("id",))),)),
         ValidatedSchemas(),
         None,
     )

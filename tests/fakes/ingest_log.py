@@ -224,5 +224,5 @@ def _waiting(row: _Row) -> WaitingCommit:
     layouts = {f"{target.schema_id}/{target.spec_id}" for target in targets}
     files = sum(len(result.data_files) + len(result.delete_files) for result in row.results)
     is_upsert = any(target.is_upsert for target in targets)
-    records = sum(result.record_count for result in row.results)
+    records = sum(result.record_count + result.delete_count for result in row.results)
     return WaitingCommit(row.arrival, " ".join(sorted(layouts)), is_upsert, files, 0, records)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from uuid import UUID
 
@@ -33,6 +34,7 @@ SORTED = WriteResult(
     20,
     2_000,
 )
+GONE = WriteResult(WriteTarget(KEY, 3, 1, True, (2,), (2,)), (), ('{"file-path":"s3://ü/3"}',), 0, 0, 7)
 VERSION_1 = (
     WriteResult(WriteTarget(KEY, 3, 1), PROJECTED.data_files, (), 20, 2_000),
     WHOLE,
@@ -53,7 +55,7 @@ targets = st.builds(
     st.none() | st.uuids(),
     st.none() | integers,
 )
-write_results = st.builds(WriteResult, targets, texts, texts, integers, integers)
+write_results = st.builds(WriteResult, targets, texts, texts, integers, integers, integers)
 
 
 @given(st.lists(write_results, max_size=4).map(tuple))
@@ -67,6 +69,18 @@ def test_version_2_is_written_as_it_always_was() -> None:
 
 def test_version_2_is_read() -> None:
     assert write_results_from_bytes((GOLDEN / "write_results_v2.bin").read_bytes()) == (PROJECTED, WHOLE)
+
+
+def test_version_4_is_written_where_keys_are_only_deleted() -> None:
+    data = (GOLDEN / "write_results_v4.bin").read_bytes()
+    assert write_results_to_bytes([GONE, SORTED]) == data
+    assert write_results_from_bytes(data) == (GONE, SORTED)
+
+
+def test_deletes_without_rows_are_of_version_4_whatever_they_count() -> None:
+    # Files of several results were merged, and the first one has the whole count.
+    data = write_results_to_bytes([replace(GONE, delete_count=0)])
+    assert data[4:8] == (4).to_bytes(4)
 
 
 def test_version_3_is_written_where_a_target_has_a_sort_order() -> None:
@@ -98,7 +112,7 @@ def test_texts_of_more_than_65535_bytes_fit() -> None:
     assert write_results_from_bytes(write_results_to_bytes([wide])) == (wide,)
 
 
-@pytest.mark.parametrize("version", [0, 4, 2**32 - 1])
+@pytest.mark.parametrize("version", [0, 5, 2**32 - 1])
 def test_an_unknown_version_is_an_error_of_its_own(version: int) -> None:
     data = b"SLWR" + version.to_bytes(4) + b"whatever that version has"
     with pytest.raises(CommittableVersionUnknown, match=f"version {version};"):

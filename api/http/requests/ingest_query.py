@@ -17,7 +17,7 @@ from service.ingest.decoding.values.exact_json import exact_json
 _LISTS = ("writeSchema", "equalityFields")
 """Lists of names, separated by commas. JSON is for names with a comma, and for values that are not lists."""
 _INFER = ("writeSchema", "infer")
-_JSON = ("route", "schema", "evolve", "dropRequired", "create", "sortOrder")
+_JSON = ("route", "schema", "evolve", "dropRequired", "create", "sortOrder", "deleteWhen")
 
 
 def ingest_query(parameters: QueryParams) -> StreamedWrite | StreamedRoute:

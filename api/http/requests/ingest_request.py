@@ -13,6 +13,7 @@ from api.http.requests.placed_schema import placed_schema
 from api.http.requests.table_creation import requested_schema, sort_fields
 from api.http.requests.table_name import table_name
 from api.http.schemas.ingests.ingest_request import (
+    DeleteWhenBody,
     IngestBody,
     ManyWrites,
     OneWrite,
@@ -39,6 +40,7 @@ from service.model.ingest.ingest_request import (
     StreamedRecords,
     Write,
 )
+from service.model.ingest.record_deletes import DeleteWhen, Envelope, json_name
 from service.model.ingest.record_formats import Compression, RecordFormat
 from service.model.ingest.sources import SourceRecords
 from service.model.ingest.writing import TableKey
@@ -200,10 +202,18 @@ def target(body: AnyTarget, place: str, read_schema: ReadSchema) -> Write:
         write_schema,
         place,
         schema,
-        is_upsert=body.mode == "upsert",
+        is_upsert=body.mode in ("upsert", "delete"),
         equality_fields=None if body.equality_fields is None else tuple(body.equality_fields),
         sort_order=None if body.sort_order is None else sort_fields(body.sort_order),
+        is_delete=body.mode == "delete",
+        delete_when=None if body.delete_when is None else _delete_when(body.delete_when),
+        envelope=None if body.envelope is None else Envelope(body.envelope),
     )
+
+
+def _delete_when(body: DeleteWhenBody) -> DeleteWhen:
+    names = (json_name(value) for value in body.values)
+    return DeleteWhen(body.field, frozenset(name for name in names if name is not None))
 
 
 def _write_schema(

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 from uuid import UUID, uuid4
 
 WriteSchema: TypeAlias = Literal["infer"] | Sequence[str] | Mapping[str, Any]
+Mode: TypeAlias = Literal["append", "upsert", "delete"]
 Wait: TypeAlias = Literal["ACCEPTED", "COMMITTED"]
 OnError: TypeAlias = Literal["REJECT_REQUEST", "DEAD_LETTER"]
 
@@ -20,8 +21,10 @@ class IngestRequest:
     table: str
     write_schema: WriteSchema | None = None
     branch: str | None = None
-    mode: Literal["append", "upsert"] | None = None
+    mode: Mode | None = None
     equality_fields: Sequence[str] | None = None
+    delete_when: Mapping[str, Any] | None = None
+    envelope: Literal["debezium"] | None = None
     sort_order: Sequence[Mapping[str, Any]] | None = None
     schema: Mapping[str, Any] | None = None
     evolve: bool | None = None
@@ -45,6 +48,8 @@ class IngestRequest:
             "branch": self.branch,
             "mode": self.mode,
             "equalityFields": _names_or_json(self.equality_fields),
+            "deleteWhen": _json(self.delete_when),
+            "envelope": self.envelope,
             "sortOrder": _json(self.sort_order),
             "schema": _json(self.schema),
             "evolve": _json(self.evolve),

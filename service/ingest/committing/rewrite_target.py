@@ -11,6 +11,7 @@ from service.ingest.schema_changes.wider_types import is_wider
 from service.ingest.write_schema.check_write_schema import check_write_schema
 from service.ingest.write_schema.projection import Projection
 from service.ingest.write_schema.resolve_targets import NEWEST_FORMAT
+from service.ingest.write_schema.rules.equality_fields import equality_fields
 from service.ingest.write_schema.rules.partition_sources import VOID
 from service.model.ingest.writing import WritableTable, WriteTarget
 from service.model.tables.schemas import Field, Primitive, fields_with_paths
@@ -42,12 +43,32 @@ def rewrite_target(table: WritableTable, target: WriteTarget, written: tuple[Fie
     )
 
 
+def rewrite_delete_target(
+    table: WritableTable, target: WriteTarget, written: tuple[Field, ...]
+) -> WriteTarget:
+    """Returns the target of the same keys now, without rows; `written` are the fields of the delete files.
+
+    Raises:
+        TableChanged: there is no such target; the detail says why.
+    """
+    reason = next(_reasons_of_deletes(table, target, written), None)
+    if reason is not None:
+        raise changed(table, reason)
+    return replace(
+        target,
+        schema_id=table.schema.schema_id,
+        spec_id=table.spec_id,
+        write_schema_column_ids=target.equality_field_ids,
+        sort_order_id=None,
+    )
+
+
 def changed(table: WritableTable, reason: str) -> TableChanged:
     """Returns the error with this reason."""
     return TableChanged(f"{table.key.table} was changed: {reason} {SEND_ALONE_AGAIN}")
 
 
-def _reasons(table: WritableTable, target: WriteTarget, written: tuple[Field, ...]) -> Iterator[str]:
+def _reasons_of_any(table: WritableTable, target: WriteTarget, written: tuple[Field, ...]) -> Iterator[str]:
     if target.table_uuid not in (None, table.table_uuid):
         yield "it is another table of the same name."
     if table.format_version > NEWEST_FORMAT:
@@ -56,6 +77,18 @@ def _reasons(table: WritableTable, target: WriteTarget, written: tuple[Field, ..
         field.field_id: (".".join(path), field) for path, field in fields_with_paths(table.schema.columns)
     }
     yield from _changed_fields(current, written)
+
+
+def _reasons_of_deletes(
+    table: WritableTable, target: WriteTarget, written: tuple[Field, ...]
+) -> Iterator[str]:
+    yield from _reasons_of_any(table, target, written)
+    ids = target.equality_field_ids
+    yield from (violation.detail for violation in equality_fields(Projection(table, ids, ids)))
+
+
+def _reasons(table: WritableTable, target: WriteTarget, written: tuple[Field, ...]) -> Iterator[str]:
+    yield from _reasons_of_any(table, target, written)
     column_ids = _column_ids(table, target, written)
     if column_ids is None:
         column_ids = tuple(column.field_id for column in table.schema.columns)

@@ -15,7 +15,13 @@ from service.errors.ingest_errors import (
     WrittenFileMissing,
 )
 from service.errors.table_errors import TableChanged
-from service.ingest.committing.rewrite_target import changed, is_current, rewrite_target
+from service.ingest.committing.rewrite_target import (
+    changed,
+    is_current,
+    rewrite_delete_target,
+    rewrite_target,
+)
+from service.ingest.decoding.values.marked_rows import all_deletes
 from service.model.ingest.commit_rounds import RoundPart, RoundRevision
 from service.model.ingest.writing import MAIN, TableKey, WritableTable, WriteResult, WriteTarget
 from service.ports.tables.data_files import DataFiles, WrittenRows
@@ -85,6 +91,9 @@ class Rewriting:
     def _rewritten(self, table: WritableTable, result: WriteResult) -> Iterator[WriteResult]:
         if result.delete_files and not result.target.is_upsert:
             raise changed(table, "nobody can say which rows its delete files mean.")
+        if result.target.is_upsert and (result.delete_count or not result.data_files):
+            # Before the rows, as a row of the same result replaces what its own key deletes.
+            yield from self._rewritten_deletes(table, result)
         if not result.data_files:
             return
         written = self.rows.columns(table, result.data_files[0])
@@ -96,6 +105,31 @@ class Rewriting:
         # This holds for an upsert too: none of its keys was written twice.
         if record_count != result.record_count:
             raise CommittableUnreadable(f"{record_count} of {result.record_count} rows were there.")
+
+    def _rewritten_deletes(self, table: WritableTable, result: WriteResult) -> Iterator[WriteResult]:
+        """Yields results with all keys of the delete files, and no rows; none if there are no such files.
+
+        The keys of rows are among them, and are deleted again with those rows. The first result has the count
+        of all keys that are only deleted.
+        """
+        if not result.delete_files:
+            return
+        written = self.rows.columns(table, result.delete_files[0])
+        target = rewrite_delete_target(table, result.target, written)
+        count = result.delete_count
+        for made in self._made_deletes(table, target, result.delete_files):
+            yield replace(made, delete_count=count)
+            count = 0
+
+    def _made_deletes(
+        self, table: WritableTable, target: WriteTarget, delete_files: Sequence[str]
+    ) -> Iterator[WriteResult]:
+        try:
+            keys = self.rows.batches(table, target, delete_files)
+            yield self.data_files.write(table, target, map(all_deletes, keys))
+        except UpsertTooLarge:
+            for batch in self.rows.batches(table, target, delete_files):
+                yield self.data_files.write(table, target, [all_deletes(batch)])
 
     def _made(
         self, table: WritableTable, target: WriteTarget, data_files: Sequence[str]

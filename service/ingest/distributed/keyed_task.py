@@ -14,6 +14,7 @@ from service.ingest.dead_letters.dead_letters import FIELDS, DeadLetters
 from service.ingest.decoding.streams.plan import ReadPlan
 from service.ingest.decoding.streams.read_bounds import ReadBounds
 from service.ingest.decoding.values.arrow_types import arrow_schema
+from service.ingest.decoding.values.marked_rows import marked_schema
 from service.ingest.distributed.gathered import gathered
 from service.ingest.distributed.sorted_rows import SortedRows, SplitOutcome
 from service.ingest.distributed.split_reader import Split, SplitReader
@@ -21,6 +22,7 @@ from service.ingest.distributed.split_task import Pairs, SplitTask, unreadable
 from service.ingest.distributed.unreadable_files import Unreadable
 from service.ingest.write_schema.written_fields import written_fields
 from service.model.ingest.micro_batches import Message
+from service.model.ingest.record_deletes import DELETE_MARK
 from service.model.ingest.writing import Destination, WriteTarget
 
 _MESSAGE_BYTES = 128 * 1024
@@ -31,10 +33,11 @@ _MOST_MESSAGE_BYTES = 1024**2
 
 @dataclass(frozen=True, slots=True)
 class MovedRows:
-    """Rows that one task read and another writes, as a message of Arrow."""
+    """Rows that one task read and another writes, as a message of Arrow; some may be marked as deletes."""
 
     target: WriteTarget
     rows: bytes
+    are_marked: bool = False
 
 
 Moved = MovedRows | SplitOutcome
@@ -77,7 +80,8 @@ class KeyedTask:
                 for part, some in parts:
                     for rows_of_part in _pieces(some):
                         message = rows_of_part.serialize().to_pybytes()
-                        yield part, MovedRows(destination.target, message)
+                        are_marked = rows_of_part.schema.names[-1:] == [DELETE_MARK]
+                        yield part, MovedRows(destination.target, message, are_marked)
             yield 0, rows.outcome()
         except CallerError as failure:
             yield from self._to_all(rows.failed(failure))
@@ -104,21 +108,25 @@ class KeyedTask:
         self, moved: Iterator[Moved], reported: list[SplitOutcome]
     ) -> Iterator[tuple[Destination, pa.RecordBatch]]:
         known = {destination.target: destination for destination in self.task.destinations}
-        schemas: dict[WriteTarget, pa.Schema] = {}
+        schemas: dict[tuple[WriteTarget, bool], pa.Schema] = {}
         for item in moved:
             match item:
                 case SplitOutcome():
                     reported.append(item)
-                case MovedRows(target, data):
-                    if target not in schemas:
-                        schemas[target] = self._schema(known, target)
-                    rows = pa.ipc.read_record_batch(pa.py_buffer(data), schemas[target])
+                case MovedRows(target, data, are_marked):
+                    kind = (target, are_marked)
+                    if kind not in schemas:
+                        schemas[kind] = self._schema(known, *kind)
+                    rows = pa.ipc.read_record_batch(pa.py_buffer(data), schemas[kind])
                     yield known[target], rows
 
-    def _schema(self, known: dict[WriteTarget, Destination], target: WriteTarget) -> pa.Schema:
+    def _schema(
+        self, known: dict[WriteTarget, Destination], target: WriteTarget, are_marked: bool
+    ) -> pa.Schema:
         if target in known:
             found = known[target]
-            return arrow_schema(written_fields(found.table.schema, target.write_schema_column_ids))
+            fields = written_fields(found.table.schema, target.write_schema_column_ids)
+            return marked_schema(fields) if are_marked else arrow_schema(fields)
         assert isinstance(self.task.dead_letters, DeadLetters), "those of a micro-batch are not moved"
         known[target] = self.task.dead_letters.destination(target.key.table)
         return arrow_schema(FIELDS)

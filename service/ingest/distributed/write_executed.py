@@ -112,7 +112,7 @@ class ExecutedWrite:
         """One result for each target that has rows, in the order of the request's writes."""
         targets = dict.fromkeys((*(destination.target for destination in self._destinations), *self._found))
         merged = (WriteResult.merged(target, self._found.get(target, ())) for target in targets)
-        return [result for result in merged if result.record_count]
+        return [result for result in merged if not result.is_empty]
 
     @property
     def rejected(self) -> Rejected:
@@ -127,7 +127,7 @@ class ExecutedWrite:
         is_later = self._has_dead_letters_later and self._bad_count
         if not is_later:
             return None
-        reads = tuple(ReadAs(target.fields, target.partition) for target in self._targets())
+        reads = tuple(ReadAs(target.fields, target.partition, target.deletes) for target in self._targets())
         return ValidatedSchemas(reads, self._unreadable)
 
     def discard(self) -> None:
@@ -204,11 +204,11 @@ class ExecutedWrite:
     def _targets(self) -> Iterator[ReadTarget]:
         if self._request.validation_schema is not None:
             for read in self._request.validation_schema.reads:
-                yield ReadTarget(read.fields, partition=read.partition)
+                yield ReadTarget(read.fields, partition=read.partition, deletes=read.deletes)
             return
         for write, destination in zip(self._request.writes, self._destinations, strict=True):
             written = written_fields(destination.table.schema, destination.target.write_schema_column_ids)
-            yield read_target(write, destination.table, written)
+            yield read_target(write, destination, written)
 
     @property
     def _has_dead_letters_later(self) -> bool:

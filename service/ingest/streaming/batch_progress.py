@@ -82,4 +82,4 @@ class BatchProgress:
 
 def _record_count(commits: Sequence[IngestCommit]) -> int:
     taken = (commit for commit in commits if commit.error_code is None)
-    return sum(target.record_count for commit in taken for target in commit.targets)
+    return sum(target.change_count for commit in taken for target in commit.targets)

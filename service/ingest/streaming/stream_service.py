@@ -17,7 +17,14 @@ from service.ingest.streaming.stream_runner import StreamRunner
 from service.ingest.write_rights import check_write_rights
 from service.model.authentication.principals import Principal
 from service.model.ingest.ingest_request import IngestRequest
-from service.model.ingest.streams import CreatorRoles, StreamRecord, StreamState
+from service.model.ingest.sources import SourceRecords
+from service.model.ingest.streams import (
+    CreatorRoles,
+    DirectorySource,
+    StreamRecord,
+    StreamSource,
+    StreamState,
+)
 from service.model.policies.decisions import FULL_ACCESS, Access
 
 
@@ -67,7 +74,13 @@ class StreamService:
             return before
         # This check comes last, because it may create tables.
         self._ingests.check(
-            IngestRequest(definition.writes, "", on_error=definition.on_error, route=definition.route),
+            IngestRequest(
+                definition.writes,
+                "",
+                on_error=definition.on_error,
+                route=definition.route,
+                executed=_records_of(definition.source),
+            ),
             access,
         )
         record = StreamRecord(
@@ -159,6 +172,11 @@ class StreamService:
 
     def _find_request(self, caller: str, request_id: UUID) -> StreamRecord | None:
         return next((record for record in self.list(caller) if record.request_id == request_id), None)
+
+
+def _records_of(source: StreamSource) -> SourceRecords | None:
+    """Returns the form of the records; None for messages. It says what a write may ask of them."""
+    return source.records if isinstance(source, DirectorySource) else None
 
 
 def _fingerprint(name: str, body: Mapping[str, Any]) -> str:

@@ -26,5 +26,6 @@ def check_one_upsert(targets: Iterable[WriteTarget]) -> None:
                 f"{key.table} has routes of {len(group)} kinds in this request, one of them an upsert: "
                 "all routes that upsert into a table have the same write schema and equality fields, and no "
                 "other one leads to it. Send the others in `writes` with `records` of their own, or in "
-                "requests of their own."
+                "requests of their own. Records that delete take the same route as the others, with "
+                "`deleteWhen`."
             )

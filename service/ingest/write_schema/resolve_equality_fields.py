@@ -31,7 +31,7 @@ def resolve_equality_fields(
     """
     if not write.is_upsert:
         if write.equality_fields is not None:
-            raise _fault(f"{write.place}/equalityFields", "Only an upsert has equality fields.")
+            raise _fault(f"{write.place}/equalityFields", "Only an upsert or a delete has equality fields.")
         return (), None
     if reason := _no_upserts(write.key.table, table):
         raise _fault(f"{write.place}/mode", reason)

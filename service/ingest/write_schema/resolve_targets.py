@@ -9,6 +9,7 @@ from service.errors.ingest_errors import IngestInvalid, WriteSchemaInvalid
 from service.ingest.one_refusal import OneRefusal, refused_at
 from service.ingest.schema_changes.sort_orders import check_sort_order, sort_order_id
 from service.ingest.write_schema.cached_write_schemas import cached_write_schema
+from service.ingest.write_schema.deleted_keys import deleted_keys
 from service.ingest.write_schema.one_upsert import check_one_upsert
 from service.ingest.write_schema.resolve_equality_fields import resolve_equality_fields
 from service.model.ingest.ingest_request import Violation, Write
@@ -77,9 +78,7 @@ def resolve_target(write: Write, table: WritableTable, present: Set[str] = froze
     if wrong is not None:
         faults.append(wrong)
     try:
-        schema = cached_write_schema(
-            write.write_schema, table, present, equality_field_ids, write.sort_order or ()
-        )
+        schema = _write_schema(write, table, present, equality_field_ids)
     except WriteSchemaInvalid as error:
         faults.append(error)
     if faults:
@@ -98,6 +97,14 @@ def resolve_target(write: Write, table: WritableTable, present: Set[str] = froze
         if write.sort_order is None
         else sort_order_id(write.sort_order, table.sort_orders),
     )
+
+
+def _write_schema(
+    write: Write, table: WritableTable, present: Set[str], equality_field_ids: tuple[int, ...]
+) -> WriteSchema | None:
+    if write.is_delete:
+        return deleted_keys(table, equality_field_ids)
+    return cached_write_schema(write.write_schema, table, present, equality_field_ids, write.sort_order or ())
 
 
 def _violations(error: WriteSchemaInvalid) -> list[Violation]:

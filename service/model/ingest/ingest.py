@@ -40,7 +40,8 @@ class OnError(StrEnum):
 class WrittenTarget:
     """The files that an ingest wrote with one write schema; an upsert has equality fields.
 
-    `sort_order_id` is that of the requested sort order, if one was requested.
+    `sort_order_id` is that of the requested sort order, if one was requested. `delete_count` counts the keys
+    whose last record only deletes.
     """
 
     key: TableKey
@@ -50,6 +51,12 @@ class WrittenTarget:
     byte_count: int
     equality_field_ids: tuple[int, ...] = ()
     sort_order_id: int | None = None
+    delete_count: int = 0
+
+    @property
+    def change_count(self) -> int:
+        """The number of rows that were written, and of keys that were only deleted."""
+        return self.record_count + self.delete_count
 
 
 def written_target(result: WriteResult) -> WrittenTarget:
@@ -63,6 +70,7 @@ def written_target(result: WriteResult) -> WrittenTarget:
         result.byte_count,
         target.equality_field_ids,
         target.sort_order_id,
+        result.delete_count,
     )
 
 

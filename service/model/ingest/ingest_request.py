@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from enum import StrEnum
 from typing import BinaryIO
 from uuid import UUID
@@ -13,6 +11,7 @@ from uuid import UUID
 from service.faults import Fault
 from service.model.ingest.ingest import OnError
 from service.model.ingest.micro_batches import MicroBatchFiles, MicroBatchRecords
+from service.model.ingest.record_deletes import DeleteWhen, Envelope, json_name
 from service.model.ingest.record_formats import Compression, RecordFormat
 from service.model.ingest.sources import SourceRecords
 from service.model.ingest.validation_schema import ValidationSchema
@@ -103,7 +102,7 @@ class Write:
 
     `place` is a JSON pointer to it in the request. `schema` is matched with the table before the write; None:
     the table stays as it is. An upsert replaces the rows that have the same values in its equality fields;
-    None: in the table's own identifier fields.
+    None: in the table's own identifier fields. A write that only deletes is an upsert without rows.
     """
 
     key: TableKey
@@ -115,6 +114,12 @@ class Write:
     equality_fields: tuple[str, ...] | None = None
     sort_order: tuple[SortField, ...] | None = None
     """The order of the rows in each data file; (): no order; None: the table's own."""
+    is_delete: bool = False
+    """Whether every record only deletes the rows of its key; then `is_upsert` is true as well."""
+    delete_when: DeleteWhen | None = None
+    """The records of an upsert that only delete the rows of their keys."""
+    envelope: Envelope | None = None
+    """The form in which records of an upsert are wrapped, which says what each of them changes."""
 
     @property
     def is_inferred(self) -> bool:
@@ -144,27 +149,8 @@ class Route:
         >>> [route.target(value) for value in ("http", 7, True, None, "dns", 7.0, 1.50)]
         [0, 1, 2, None, None, None, 3]
         """
-        match value:
-            case str():
-                name: str | None = value
-            case bool():
-                name = "true" if value else "false"
-            case int():
-                name = str(value)
-            case float() | Decimal():
-                name = _shortest(value)
-            case _:
-                name = None
+        name = json_name(value)
         return self.otherwise if name is None else self.targets.get(name, self.otherwise)
-
-
-def _shortest(number: float | Decimal) -> str | None:
-    """Returns the shortest JSON spelling of the number; None where a double cannot represent it."""
-    nearest = float(number)
-    if not math.isfinite(nearest) or (isinstance(number, Decimal) and Decimal(repr(nearest)) != number):
-        return None
-    # Zero and negative zero are the same number.
-    return repr(nearest + 0.0)
 
 
 @dataclass(frozen=True, slots=True)

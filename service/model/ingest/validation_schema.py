@@ -6,16 +6,18 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from service.model.ingest.record_deletes import DeleteWhen, Envelope, RecordDeletes
 from service.model.tables.partition_rules import NO_RULES, FolderBounds, PartitionRule, PartitionRules
 from service.model.tables.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct
 
 
 @dataclass(frozen=True, slots=True)
 class ReadAs:
-    """The fields of one write's records, and the rules for values that have a partition."""
+    """The fields of one write's records, the rules for values that have a partition, and what deletes."""
 
     fields: tuple[Field, ...] = ()
     partition: PartitionRules = NO_RULES
+    deletes: RecordDeletes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +80,31 @@ def validated_schemas_from_bytes(content: bytes) -> ValidatedSchemas:
 
 def _read_value(read: ReadAs) -> object:
     fields = list(map(_field_value, read.fields))
-    # The form from before there were partition rules.
-    return {"fields": fields, "partition": asdict(read.partition)} if read.partition.fields else fields
+    if not read.partition.fields and read.deletes is None:
+        # The form from before there were partition rules.
+        return fields
+    deletes = {} if read.deletes is None else {"deletes": _deletes_value(read.deletes)}
+    return {"fields": fields, "partition": asdict(read.partition), **deletes}
+
+
+def _deletes_value(deletes: RecordDeletes) -> object:
+    when = deletes.when
+    return {
+        "keys": list(deletes.keys),
+        "when": None if when is None else {"field": when.field, "values": sorted(when.values)},
+        "envelope": None if deletes.envelope is None else deletes.envelope.value,
+    }
+
+
+def _deletes(value: Any) -> RecordDeletes | None:
+    if value is None:
+        return None
+    when, envelope = value["when"], value["envelope"]
+    return RecordDeletes(
+        tuple(value["keys"]),
+        None if when is None else DeleteWhen(when["field"], frozenset(when["values"])),
+        None if envelope is None else Envelope(envelope),
+    )
 
 
 def _read(value: Any) -> ReadAs:
@@ -92,6 +117,7 @@ def _read(value: Any) -> ReadAs:
             tuple(PartitionRule(**{**rule, "path": tuple(rule["path"])}) for rule in rules),
             None if folders is None else FolderBounds(**folders),
         ),
+        _deletes(value.get("deletes")),
     )
 
 

@@ -95,7 +95,7 @@ class WriteResult:
     """Files that were written for one target and belong to no snapshot yet.
 
     Files are in Iceberg's own JSON of content files (`ContentFileParser`), so that every Iceberg library can
-    commit them.
+    commit them. `delete_count` counts the keys that are deleted and have no row among the data files.
     """
 
     target: WriteTarget
@@ -103,6 +103,12 @@ class WriteResult:
     delete_files: tuple[str, ...]
     record_count: int
     byte_count: int
+    delete_count: int = 0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it changes nothing."""
+        return not self.data_files and not self.delete_files
 
     @staticmethod
     def merged(target: WriteTarget, results: Sequence[WriteResult]) -> WriteResult:
@@ -113,6 +119,7 @@ class WriteResult:
             tuple(file for result in results for file in result.delete_files),
             sum(result.record_count for result in results),
             sum(result.byte_count for result in results),
+            sum(result.delete_count for result in results),
         )
 
 

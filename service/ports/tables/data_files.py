@@ -21,7 +21,8 @@ class DataFiles(Protocol):
         """Writes the rows, which have the target's columns in its order, into files of the target alone.
 
         The batches are taken one after the other; memory does not grow with their number. Either all files
-        are there, or none.
+        are there, or none. The batches of an upsert may have `DELETE_MARK` as one more column: a marked row
+        only deletes its key.
 
         Raises:
             StorageDown: the table's storage does not take them.

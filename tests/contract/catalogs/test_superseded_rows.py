@@ -32,6 +32,7 @@ from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.adapters.disk.synced_files import not_synced
 from service.errors.ingest_errors import CommittableUnreadable, WrittenFileMissing
 from service.errors.unavailable import StorageDown
+from service.model.ingest.record_deletes import DELETE_MARK
 from service.model.ingest.writing import Committable, TableKey, WriteResult
 from service.model.tables.tables import TableName
 from tests.contract.catalogs.plain_data_files import target_of
@@ -57,11 +58,18 @@ SPECS: tuple[tuple[int, Transform[Any, Any]] | None, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """One write: an upsert, or an append if it has no keys. In its rows, columns not written are None."""
+    """One write: an upsert, or an append if it has no keys. In its rows, columns not written are None.
+
+    The rows of an upsert at the places `deletes` only delete their keys; None: its rows are not marked.
+    """
 
     columns: tuple[int, ...] | None
     keys: tuple[int, ...]
     rows: tuple[Row, ...]
+    deletes: frozenset[int] | None = None
+
+    def is_delete(self, place: int) -> bool:
+        return self.deletes is not None and place in self.deletes
 
 
 @pytest.fixture(scope="module")
@@ -91,8 +99,13 @@ def written(table: Table, sent: Sent, bounds: WriteBounds | None = None) -> Writ
     )
     places = [column - 1 for column in sent.columns or (1, 2, 3, 4)]
     arrays = [pa.array([row[place] for row in sent.rows], KINDS[place]) for place in places]
-    batch = pa.record_batch(arrays, names=[NAMES[place] for place in places])
-    return write_data_files(writer_state(table), target, [batch], bounds or WriteBounds())
+    names = [NAMES[place] for place in places]
+    if sent.deletes is not None:
+        arrays.append(pa.array([sent.is_delete(place) for place in range(len(sent.rows))]))
+        names.append(DELETE_MARK)
+    batch = pa.record_batch(arrays, names=names)
+    batches = [batch.slice(start, 2) for start in range(0, batch.num_rows, 2)]
+    return write_data_files(writer_state(table), target, batches, bounds or WriteBounds())
 
 
 def replayed(writes: Sequence[Sent]) -> list[Row]:
@@ -102,9 +115,12 @@ def replayed(writes: Sequence[Sent]) -> list[Row]:
         if not write.keys:
             rows += write.rows
             continue
-        last = {tuple(row[key - 1] for key in write.keys): row for row in write.rows}
+        last = {
+            tuple(row[key - 1] for key in write.keys): None if write.is_delete(place) else row
+            for place, row in enumerate(write.rows)
+        }
         rows = [row for row in rows if tuple(row[key - 1] for key in write.keys) not in last]
-        rows += last.values()
+        rows += [row for row in last.values() if row is not None]
     return sorted(rows, key=repr)
 
 
@@ -142,7 +158,10 @@ def a_write(partition: int | None) -> some.SearchStrategy[Sent]:
             for row in rows
         ]
         # A write without keys is an append.
-        return Sent(columns, draw(some.sampled_from([(), *keys])), tuple(sent_rows))
+        chosen = draw(some.sampled_from([(), *keys]))
+        places = some.frozensets(some.integers(0, len(sent_rows) - 1))
+        deletes = draw(some.none() | places) if chosen else None
+        return Sent(columns, chosen, tuple(sent_rows), deletes)
 
     return drawn()
 
@@ -170,14 +189,38 @@ def test_a_round_leaves_the_rows_that_its_writes_leave_one_after_the_other(
             change.add_field("b", spec[1], "part")
     write = a_write(None if spec is None else spec[0])
     writes = with_notes(data.draw(some.lists(write, min_size=1, max_size=6)))
-    results = [written(table, write) for write in writes]
+    bounds = data.draw(some.sampled_from([None, WriteBounds(buffered_bytes=1)]))
+    results = [written(table, write, bounds) for write in writes]
     expected = replayed(writes)
     # The result does not depend on how many keys are in memory at once.
     some_at_once, all_at_once = (superseded_rows(table, results, size) for size in (1, 1 << 24))
     assert {file: sorted(positions.to_pylist()) for file, positions in some_at_once.items()} == {
         file: sorted(positions.to_pylist()) for file, positions in all_at_once.items()
     }
+    for result, sent in zip(results, writes, strict=True):
+        assert result.record_count + result.delete_count == effect_count(sent)
     assert committed(table, results) == expected
+
+
+def effect_count(write: Sent) -> int:
+    """Returns the number of keys that an upsert changes, or of rows that an append has."""
+    return len(
+        {tuple(row[key - 1] for key in write.keys) for row in write.rows} if write.keys else write.rows
+    )
+
+
+def test_a_round_that_only_deletes_is_a_snapshot_without_files(catalog: SqlCatalog) -> None:
+    table = created(catalog)
+    gone = Sent((1,), (1,), ((1, None, None, None), (2, None, None, None)), frozenset({0, 1}))
+    result = written(table, gone)
+    assert (result.data_files, result.record_count, result.delete_count) == ((), 0, 2)
+    assert committed(table, [result]) == []
+    assert table.refresh().current_snapshot() is not None
+    # Deletes that no row needs leave the rows as they are.
+    rows = [(3, 7, "c", "stays")]
+    assert committed(table, [written(table, Sent(None, (), tuple(rows)))]) == rows
+    assert committed(table.refresh(), [written(table, gone)]) == rows
+    assert len(table.refresh().metadata.snapshots) == 3
 
 
 def keyed(*rows: tuple[int, str], columns: tuple[int, ...] | None = (1, 4)) -> Sent:

@@ -24,6 +24,8 @@ EVENTS, COPIES, STATES = TABLES = ("lake.logs.events", "lake.logs.copies", "lake
 DEAD_LETTER_TABLE = f"{EVENTS}__dead_letter"
 # In deliveries with bad records, ids divisible by this have no valid day.
 _BAD_EVERY = 5
+# In upserts, some records only delete their keys, others in each delivery.
+_DELETED_EVERY = 3
 
 
 class Kind(Enum):
@@ -35,7 +37,7 @@ class Kind(Enum):
     NDJSON = "a body of NDJSON"
     ARROW = "a stream of Arrow"
     DEAD_LETTERS = "a body of NDJSON, some of it bad"
-    UPSERT = "rows by their keys, which other upserts have, too"
+    UPSERT = "rows and deletes by their keys, which other upserts have, too"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,8 @@ class Delivery:
                 other = {"table": COPIES, "records": records, "writeSchema": [self.column, "day", "id"]}
                 write = {"writes": [{"table": EVENTS, **named}, other]}
             case Kind.UPSERT:
-                write = {"table": STATES, "mode": "upsert", "equalityFields": ["day", "id"], **named}
+                keyed = {"mode": "upsert", "equalityFields": ["day", "id"]}
+                write = {"table": STATES, **keyed, "deleteWhen": {"field": "op", "values": ["D"]}, **named}
             case _:
                 write = {"table": EVENTS, **named}
         return {**write, "requestId": self.request_id}
@@ -129,11 +132,17 @@ class Delivery:
 
     def _record(self, number: int) -> dict[str, Any]:
         day = "never" if self._is_bad(number) else _day(number)
+        if self.deletes(number):
+            return {"id": number, "day": day, "op": "D"}
         return {"id": number, "day": day, self.column: self._value(number)}
 
     def _value(self, number: int) -> str:
         # The value of a key says which upsert was the last one.
         return f"{self.number if self.kind is Kind.UPSERT else number}"
+
+    def deletes(self, number: int) -> bool:
+        """Whether the record with this id only deletes the row with its key."""
+        return self.kind is Kind.UPSERT and (number + self.number) % _DELETED_EVERY == 0
 
     def _is_bad(self, number: int) -> bool:
         return self.kind is Kind.DEAD_LETTERS and number % _BAD_EVERY == 0

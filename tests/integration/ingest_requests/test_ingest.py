@@ -68,6 +68,7 @@ def test_a_projected_ingest_is_one_snapshot_with_files_of_its_columns(
         "sortOrderId": None,
         "dataFiles": 3,
         "records": 3,
+        "deletedKeys": 0,
         "upsert": None,
     }
     assert gateway.get(answer["links"]["self"]).json() == answer

@@ -191,6 +191,31 @@ def test_upserts_from_files_go_by_the_order_of_their_names(
     assert found == [[number, f"{number // 10}"] for number in range(50)]
 
 
+def test_rows_and_deletes_from_files_go_by_the_order_of_their_names(
+    gateway: httpx.Client, log_table: Table, inbox: Path
+) -> None:
+    for number in range(5):
+        # Each file deletes a third of the keys that the file before it has written, and others again.
+        part = lines(
+            {"id": id_, "op": "D"} if id_ % 3 == number % 3 else {"id": id_, "note": f"{number}", "op": "U"}
+            for id_ in range(number * 10, 50)
+        )
+        (inbox / f"part-{number}.ndjson").write_bytes(part)
+    target = {"table": named(log_table), "mode": "upsert", "equalityFields": ["id"]} | {
+        "deleteWhen": {"field": "op", "values": ["D"]}
+    }
+    # The field of the route and the one that deletes may be the same.
+    route = {"field": "op", "to": {"U": target, "D": target}}
+    source = {"uri": f"{inbox.as_uri()}/*", "format": "ndjson"}
+    answer = gateway.post("/ingest", json={"route": route, "source": source})
+    assert answer.status_code == 200, answer.text
+    last = [(number, number // 10) for number in range(50)]
+    left = [[number, f"{file}"] for number, file in last if number % 3 != file % 3]
+    [commit] = answer.json()["commits"]
+    assert (commit["addedRecords"], commit["deletedKeys"]) == (len(left), 50 - len(left))
+    assert rows(gateway, f"SELECT id, note FROM {named(log_table)} ORDER BY id") == left
+
+
 def test_an_upsert_with_a_bad_record_anywhere_leaves_nothing(
     gateway: httpx.Client, log_table: Table, inbox: Path
 ) -> None:

@@ -22,11 +22,12 @@ DEAD_LETTERS_APART = (
     "Records that did not fit belong to the commit of the dead letters, not to that of the table that they"
     " were sent to: send them again only if the commit of the dead letters has the error."
 )
+KEYS_ALONE = "Rows with these keys were deleted, and none was written."
 WHOLE_ROWS = "Whole rows were replaced: columns that were not written are NULL in them now."
 
 
 class UpsertAnswer(WireModel):
-    """How rows were replaced."""
+    """How rows were replaced or deleted."""
 
     equality_field_ids: Annotated[
         list[int], Field(description="field ids of the columns that identify a row")
@@ -44,7 +45,11 @@ class WriteTargetAnswer(WireModel):
         None
     )
     data_files: int
-    records: Annotated[int, Field(description="for an upsert: the last record of each key")]
+    records: Annotated[int, Field(description="for an upsert: the last record of each key, if it has a row")]
+    deleted_keys: Annotated[
+        int,
+        Field(description="keys whose last record deletes; it is not known how many rows had these keys"),
+    ] = 0
     upsert: Annotated[UpsertAnswer | None, Field(description="null for an append")] = None
 
 
@@ -64,6 +69,7 @@ class CommitAnswer(WireModel):
     added_records: int
     added_data_files: int
     added_bytes: int
+    deleted_keys: Annotated[int, Field(description="those of all write targets")] = 0
     write_targets: list[WriteTargetAnswer]
     error: CommitError | None = None
     postponed: Annotated[
@@ -143,6 +149,7 @@ def commit_answer(commit: IngestCommit) -> CommitAnswer:
         added_records=sum(target.record_count for target in commit.targets),
         added_data_files=sum(target.data_file_count for target in commit.targets),
         added_bytes=sum(target.byte_count for target in commit.targets),
+        deleted_keys=sum(target.delete_count for target in commit.targets),
         write_targets=[_target(target) for target in commit.targets],
         error=failure,
         # A failed part has its error there. A committed part may still have the reason why it had to wait.
@@ -156,10 +163,12 @@ def _target(target: WrittenTarget) -> WriteTargetAnswer:
         sort_order_id=target.sort_order_id,
         data_files=target.data_file_count,
         records=target.record_count,
+        deleted_keys=target.delete_count,
         upsert=_upsert(target),
     )
 
 
 def _upsert(target: WrittenTarget) -> UpsertAnswer | None:
     ids = list(target.equality_field_ids)
-    return UpsertAnswer(equality_field_ids=ids, note=WHOLE_ROWS) if ids else None
+    note = KEYS_ALONE if target.delete_count and not target.record_count else WHOLE_ROWS
+    return UpsertAnswer(equality_field_ids=ids, note=note) if ids else None

@@ -31,7 +31,7 @@ class ListedIngestAnswer(WireModel):
     state: IngestState
     accepted_at: datetime
     tables: list[str]
-    records: int
+    records: Annotated[int, Field(description="rows that were written, and keys that were only deleted")]
     write_ms: int
     links: IngestLinks
 
@@ -51,7 +51,7 @@ def listed_ingest(record: IngestRecord) -> ListedIngestAnswer:
         state=record.state,
         accepted_at=record.accepted_at,
         tables=list(dict.fromkeys(str(commit.key.table) for commit in record.commits)),
-        records=sum(target.record_count for commit in record.commits for target in commit.targets),
+        records=sum(target.change_count for commit in record.commits for target in commit.targets),
         write_ms=record.write_ms,
         links=IngestLinks(self=f"/ingest/{record.ingest_id}"),
     )

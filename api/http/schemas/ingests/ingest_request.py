@@ -7,7 +7,15 @@ from itertools import islice
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import BeforeValidator, Discriminator, Field, StringConstraints, Tag
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Discriminator,
+    Field,
+    StringConstraints,
+    Tag,
+    WithJsonSchema,
+)
 
 from api.bootstrap.spelling import NO_CONTROLS
 from api.http.schemas.ingests.matched_table import MatchedTable
@@ -69,18 +77,71 @@ class IngestWait(StrEnum):
     COMMITTED = "COMMITTED"
 
 
+def _deleting_value(value: object) -> object:
+    if not isinstance(value, str | int):
+        raise ValueError("a text, a whole number or a boolean is wanted: NULL never deletes")
+    return value
+
+
+_DeletingValue = Annotated[
+    Any,
+    AfterValidator(_deleting_value),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "boolean"}, {"type": "integer"}]}),
+]
+
+
+class DeleteWhenBody(StrictModel):
+    """The records of an upsert that only delete the rows of their keys."""
+
+    field: Annotated[
+        ColumnName, Field(description="a field of the records; it need not be a column of the table")
+    ]
+    values: Annotated[
+        list[_DeletingValue],
+        Field(
+            min_length=1,
+            max_length=1000,
+            description="a record with one of them deletes. Numbers and booleans match as JSON spells them. "
+            "A record without the field, or with NULL in it, does not delete",
+        ),
+    ]
+
+
+def _is_left_out(value: object) -> bool:
+    """Whether a field that earlier versions did not have stays out of the request's fingerprint."""
+    return value is None
+
+
 class _Target(MatchedTable):
     table: FullName
     branch: Branch = "main"
     mode: Annotated[
-        Literal["append", "upsert"],
-        Field(description="upsert: each record replaces the rows with equal values in the equality fields"),
+        Literal["append", "upsert", "delete"],
+        Field(
+            description="upsert: each record replaces the rows with equal values in the equality fields; "
+            "delete: each record has the equality fields alone, and deletes these rows"
+        ),
     ] = "append"
     equality_fields: Annotated[
         list[ColumnName] | None,
         Field(
-            description="for an upsert: the columns that identify a row; "
+            description="for an upsert or a delete: the columns that identify a row; "
             "left out: the table's identifier fields"
+        ),
+    ] = None
+    delete_when: Annotated[
+        DeleteWhenBody | None,
+        Field(
+            exclude_if=_is_left_out,
+            description="for an upsert: the records that only delete the rows of their keys",
+        ),
+    ] = None
+    envelope: Annotated[
+        Literal["debezium"] | None,
+        Field(
+            exclude_if=_is_left_out,
+            description="for an upsert of JSON records: each record is an event of Debezium, which says "
+            "whether it writes or deletes",
         ),
     ] = None
     write_schema: WriteSchemaBody = None

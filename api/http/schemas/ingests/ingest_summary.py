@@ -49,7 +49,7 @@ class TableIngestsAnswer(WireModel):
     ingests: Annotated[int, Field(description="accepted ingests")]
     waiting: Annotated[int, Field(description="of these, those that wait for their commit")]
     failed_by_code: Annotated[dict[str, int], Field(description="of these, those that failed, by error code")]
-    records: int
+    records: Annotated[int, Field(description="rows that were written, and keys that were only deleted")]
     rejected_records: Annotated[
         int, Field(description="sent to the dead letters, whose table counts them among its own records")
     ]

@@ -39,9 +39,21 @@ def ingest(
         str | None,
         typer.Option("--write-schema", help="the columns of the files: a,b,c, or `infer`, or JSON"),
     ] = None,
-    mode: Annotated[str | None, typer.Option("--mode", help="append or upsert")] = None,
+    mode: Annotated[str | None, typer.Option("--mode", help="append, upsert or delete")] = None,
     equality_fields: Annotated[
-        str | None, typer.Option("--equality-fields", help="for an upsert: a,b: what identifies a row")
+        str | None,
+        typer.Option("--equality-fields", help="for an upsert or a delete: a,b: what identifies a row"),
+    ] = None,
+    delete_when: Annotated[
+        str | None,
+        typer.Option(
+            "--delete-when",
+            metavar="FIELD=VALUE",
+            help="for an upsert: records with this value (or one of these: a,b) delete the row of their key",
+        ),
+    ] = None,
+    envelope: Annotated[
+        str | None, typer.Option("--envelope", help="for an upsert: debezium, if the records are its events")
     ] = None,
     branch: Annotated[str | None, typer.Option("--branch", help="of the table")] = None,
     schema: Annotated[
@@ -76,6 +88,8 @@ def ingest(
             write_schema=write_schema,
             mode=mode,
             equality_fields=equality_fields,
+            delete_when=delete_when,
+            envelope=envelope,
             branch=branch,
             schema=schema,
             is_creating=is_creating,

@@ -11,10 +11,11 @@ from uuid import UUID, uuid4
 
 from sluice_client.cli.exits import WrongUsage
 from sluice_client.ingest.file_types import Compression, FileFormat
-from sluice_client.ingest.ingest_request import IngestRequest, OnError, Wait, WriteSchema
+from sluice_client.ingest.ingest_request import IngestRequest, Mode, OnError, Wait, WriteSchema
 
 T = TypeVar("T")
-_MODES: Mapping[str, Literal["append", "upsert"]] = {"append": "append", "upsert": "upsert"}
+_MODES: Mapping[str, Mode] = {"append": "append", "upsert": "upsert", "delete": "delete"}
+_ENVELOPES: Mapping[str, Literal["debezium"]] = {"debezium": "debezium"}
 _WAITS: Mapping[str, Wait] = {"committed": "COMMITTED", "accepted": "ACCEPTED"}
 _ON_ERROR: Mapping[str, OnError] = {"reject": "REJECT_REQUEST", "dead-letter": "DEAD_LETTER"}
 _FORMATS: Mapping[str, FileFormat] = {
@@ -39,6 +40,8 @@ class IngestArguments:
     write_schema: str | None
     mode: str | None
     equality_fields: str | None
+    delete_when: str | None
+    envelope: str | None
     branch: str | None
     schema: Path | None
     is_creating: bool
@@ -81,6 +84,8 @@ class IngestArguments:
             branch=self.branch,
             mode=_one_of(_MODES, self.mode, "--mode"),
             equality_fields=_names(self.equality_fields),
+            delete_when=None if self.delete_when is None else _delete_when(self.delete_when),
+            envelope=_one_of(_ENVELOPES, self.envelope, "--envelope"),
             schema=None if self.schema is None else _schema_of(self.schema),
             evolve=True if self.is_evolving else None,
             create={} if self.is_creating else None,
@@ -109,6 +114,13 @@ def _write_schema(text: str | None) -> WriteSchema | None:
     except (ValueError, RecursionError):
         raise WrongUsage("--write-schema is not valid JSON") from None
     return found
+
+
+def _delete_when(text: str) -> Mapping[str, Any]:
+    field, equals, values = text.partition("=")
+    if not (field and equals and values):
+        raise WrongUsage("--delete-when is FIELD=VALUE, with commas between several values")
+    return {"field": field, "values": values.split(",")}
 
 
 def _names(text: str | None) -> list[str] | None:

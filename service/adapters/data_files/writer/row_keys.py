@@ -1,4 +1,4 @@
-"""Keys of an upsert's rows: the last row of each key, and the key's deletes."""
+"""Keys of an upsert's rows: the last record of each key, and the key's deletes."""
 
 from __future__ import annotations
 
@@ -32,11 +32,15 @@ class RowKeys:
         """Returns the last row of each key, in their original order."""
         if rows.num_rows < 2:
             return rows
-        order, ends = grouped([_values(column) for column in self.deletes(rows).columns])
-        if len(ends) == rows.num_rows:
-            return rows
-        last = order.take(pa.array([end - 1 for end in ends], pa.int64()))
-        return rows.take(last.take(pc.sort_indices(last))).combine_chunks()
+        found = last_of_each(self.deletes(rows))
+        return rows if len(found) == rows.num_rows else rows.take(found).combine_chunks()
+
+
+def last_of_each(keys: pa.Table) -> pa.Array:
+    """Returns the position of the last occurrence of each key, in ascending order."""
+    order, ends = grouped([_values(column) for column in keys.columns])
+    last = order.take(pa.array([end - 1 for end in ends], pa.int64()))
+    return last.take(pc.sort_indices(last))
 
 
 def _values(column: pa.ChunkedArray) -> pa.Array:

@@ -10,6 +10,7 @@ import pyarrow as pa
 from service.adapters.data_files.plan.cached_plan import cached_delete_plan, cached_plan
 from service.adapters.data_files.plan.writer_state import WriterState
 from service.adapters.data_files.writer.file_set import FileSet
+from service.adapters.data_files.writer.key_changes import KeyChanges
 from service.adapters.data_files.writer.row_keys import RowKeys
 from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.errors.ingest_errors import UpsertTooLarge
@@ -18,6 +19,8 @@ from service.model.ingest.writing import WriteResult, WriteTarget
 
 class UpsertFiles:
     """Takes rows in the order in which they apply, and at the end writes the last one of each key.
+
+    If the last row of a key is marked (`DELETE_MARK`), only the delete is written.
 
     Within one snapshot, deletes do not apply to the snapshot's own rows, so all rows of a target must come
     here.
@@ -32,14 +35,14 @@ class UpsertFiles:
         deletes = cached_delete_plan(state, target)
         self._keys = RowKeys(self._plan.schema, deletes)
         self._bounds = bounds
-        self._buffered: pa.Table | None = None
+        self._buffered = KeyChanges()
         self._files = FileSet(self._plan, bounds)
         self._deletes = FileSet(deletes, bounds)
 
     @property
     def buffered_bytes(self) -> int:
         """The memory of the rows that are buffered until the end."""
-        return 0 if self._buffered is None else int(self._buffered.nbytes)
+        return self._buffered.byte_count
 
     @property
     def open_count(self) -> int:
@@ -60,19 +63,20 @@ class UpsertFiles:
             RecordsInvalid: a value does not fit its column.
             UpsertTooLarge: the rows of all keys need more memory than allowed.
         """
-        rows = self._plan.shape.table(batches)
-        both = rows if self._buffered is None else pa.concat_tables([self._buffered, rows]).combine_chunks()
-        self._buffered = self._keys.last(both)
+        self._buffered = self._buffered.then(batches, self._plan.shape, self._keys)
         check_buffered(self.buffered_bytes, self._bounds)
 
     def finish(self) -> WriteResult:
         """Writes the buffered rows, and returns all files."""
-        if self._buffered is not None:
-            self._files.write(self._buffered)
+        rows, deleted = self._buffered.rows, self._buffered.deleted
+        if rows is not None:
+            self._files.write(rows)
         # Closed before the next ones are opened.
         files = self._files.close()
-        if self._buffered is not None:
-            self._deletes.write(self._keys.deletes(self._buffered))
+        keys = [] if rows is None else [self._keys.deletes(rows)]
+        keys += [] if deleted is None else [deleted]
+        if keys:
+            self._deletes.write(pa.concat_tables(keys).combine_chunks())
         deletes = self._deletes.close()
         return WriteResult(
             self.target,
@@ -80,6 +84,7 @@ class UpsertFiles:
             tuple(delete.content for delete in deletes),
             sum(file.record_count for file in files),
             sum(file.byte_count for file in files),
+            0 if deleted is None else deleted.num_rows,
         )
 
     def delete(self) -> None:

@@ -19,7 +19,8 @@ def write_data_files(
     """Writes rows, which have the target's columns in its order, into files that no table knows of yet.
 
     For an upsert it writes the last row of each key, and files that delete the rows of these keys in earlier
-    snapshots. If it fails, no file is left. Without rows it writes no file.
+    snapshots. Its rows may have `DELETE_MARK` as their last column: of a key whose last row is marked, only
+    the delete is written. If it fails, no file is left. Without rows it writes no file.
 
     Raises:
         IngestInvalid: no files can be written for this target, or an upsert has too many rows.

@@ -24,9 +24,9 @@ from service.model.ingest.writing import Destination, WriteResult
 def write_fan(rows: Iterable[tuple[Destination, pa.RecordBatch]], bounds: WriteBounds) -> list[WriteResult]:
     """Writes each target's rows, which have its columns in order, into files that no table knows of yet.
 
-    The targets come with the rows. For upserts it writes the last row of each key, as in `write_data_files`.
-    If an upsert comes between rows of a target for the same table and branch, the target has two results:
-    results are in the order in which they apply. If it fails, no file is left.
+    The targets come with the rows. For upserts it writes the last row of each key, or the key's delete, as in
+    `write_data_files`. If an upsert comes between rows of a target for the same table and branch, the target
+    has two results: results are in the order in which they apply. If it fails, no file is left.
 
     Raises:
         IngestInvalid: no files can be written for a target.
@@ -84,7 +84,7 @@ class _Fan:
         finished = zip(others, self._finished_at_once(others), strict=True)
         results |= {lane.number: result for lane, result in finished}
         ordered = (results[lane.number] for lane in lanes)
-        return [result for result in ordered if result.record_count]
+        return [result for result in ordered if not result.is_empty]
 
     def delete(self) -> None:
         for lane in self._lanes.values():

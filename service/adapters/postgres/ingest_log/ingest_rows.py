@@ -114,7 +114,7 @@ def _result_values(results: Sequence[WriteResult]) -> dict[str, object]:
         "layout": " ".join(sorted(layouts)),
         "is_upsert": any(result.target.is_upsert for result in results),
         "file_count": sum(len(result.data_files) + len(result.delete_files) for result in results),
-        "record_count": sum(result.record_count for result in results),
+        "record_count": sum(result.record_count + result.delete_count for result in results),
         "byte_count": sum(result.byte_count for result in results),
         "results": write_results_to_bytes(results),
     }
@@ -143,6 +143,7 @@ def _target_value(target: WrittenTarget) -> dict[str, object]:
         "byte_count": target.byte_count,
         "equality_field_ids": target.equality_field_ids,
         "sort_order_id": target.sort_order_id,
+        "delete_count": target.delete_count,
     }
 
 
@@ -163,4 +164,6 @@ def _target(key: TableKey, fields: JsonFields) -> WrittenTarget:
         fields.integers("equality_field_ids") if fields.has("equality_field_ids") else (),
         # Rows written before writes had sort orders do not have it.
         fields.optional_integer("sort_order_id") if fields.has("sort_order_id") else None,
+        # Rows written before records could delete do not have it.
+        fields.integer("delete_count") if fields.has("delete_count") else 0,
     )

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyarrow import types
 
+from service.errors.ingest_errors import IngestInvalid
 from service.ingest.decoding.parquet.int96_zone import in_utc_where_wanted
 from service.ingest.decoding.streams.note_names import note_names
 from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
@@ -15,9 +18,22 @@ from service.ingest.decoding.values.arrow_types import arrow_schema
 from service.ingest.decoding.values.exact_arrays import InvalidValue, exact_array
 from service.ingest.decoding.values.invalid_partition_values import invalid_partition_values
 from service.ingest.decoding.values.known_columns import check_columns, check_names
+from service.ingest.decoding.values.marked_rows import key_fields, marked
 from service.ingest.decoding.values.row_payload import row_payload
 from service.model.ingest.ingest_request import Route
+from service.model.ingest.record_deletes import DeleteWhen
 from service.model.tables.schemas import Field
+
+# Values of other types never match: `json_name` has no text for them.
+_KINDS_WITH_NAMES = (
+    types.is_string,
+    types.is_large_string,
+    types.is_string_view,
+    types.is_boolean,
+    types.is_integer,
+    types.is_floating,
+    types.is_decimal,
+)
 
 
 def columnar_rows(batches: Iterator[pa.RecordBatch], plan: ReadPlan, start: Position) -> Iterator[Rows]:
@@ -96,14 +112,34 @@ def _fitted(
     if rows.num_rows == 0:
         return
     rows = in_utc_where_wanted(rows, target.fields)
-    extra = _extra(rows, target, route)
+    ignored = set() if route is None else {route.field}
+    found = _sorted_out(rows, target, ignored) if target.deletes is None else _changes(rows, target, ignored)
+    for row, reason in sorted(found.invalid.items()):
+        yield BadRow(Position(numbers[row]), reason, row_payload(rows.slice(row, 1)), index)
+    if found.exact.num_rows:
+        yield TargetRows(index, found.exact)
+
+
+@dataclass(frozen=True, slots=True)
+class _SortedOut:
+    """The rows that fit, in their order, and the others by their places, each with one of its reasons."""
+
+    exact: pa.RecordBatch
+    invalid: Mapping[int, str]
+
+    def places(self, row_count: int) -> list[int]:
+        """Returns the places of the rows that fit."""
+        return [row for row in range(row_count) if row not in self.invalid]
+
+
+def _sorted_out(rows: pa.RecordBatch, target: ReadTarget, ignored: Set[str]) -> _SortedOut:
+    extra = _extra(rows, target, ignored)
     try:
         _check_extra(rows, extra)
         exact = _exact(rows, target)
         invalid_values = invalid_partition_values(exact, target.partition)
         if not invalid_values:
-            yield TargetRows(index, exact)
-            return
+            return _SortedOut(exact, {})
     except InvalidValue:
         invalid_values = _invalid_values(rows, target, extra)
         fitting = _without(rows, invalid_values)
@@ -111,21 +147,80 @@ def _fitted(
             exact = _exact(rows.take(fitting), target)
             without_partition = invalid_partition_values(exact, target.partition)
             invalid_values |= {fitting[row].as_py(): reason for row, reason in without_partition.items()}
-    for row, reason in sorted(invalid_values.items()):
-        yield BadRow(Position(numbers[row]), reason, row_payload(rows.slice(row, 1)), index)
     good = _without(rows, invalid_values)
-    if good:
-        yield TargetRows(index, _exact(rows.take(good), target))
+    if not good:
+        return _SortedOut(pa.RecordBatch.from_pylist([], schema=arrow_schema(target.fields)), invalid_values)
+    return _SortedOut(_exact(rows.take(good), target), invalid_values)
+
+
+def _changes(rows: pa.RecordBatch, target: ReadTarget, ignored: Set[str]) -> _SortedOut:
+    """Marks the rows; those that delete must fit the key alone, unless every row deletes.
+
+    Raises:
+        IngestInvalid: records of this format have no envelope.
+    """
+    assert target.deletes is not None
+    if target.deletes.envelope is not None:
+        raise IngestInvalid("Only JSON records can have an envelope.")
+    when = target.deletes.when
+    if when is None:
+        found = _sorted_out(rows, target, ignored)
+        return _SortedOut(marked(found.exact, target.fields, is_delete=True), found.invalid)
+    is_delete = _are_deletes(rows, when)
+    keys = ReadTarget(key_fields(target), partition=target.partition)
+    deletes = _part(rows, [row for row, deletes in enumerate(is_delete) if deletes])
+    upserts = _part(rows, [row for row, deletes in enumerate(is_delete) if not deletes])
+    others = {name for name in rows.schema.names if name not in target.deletes.keys}
+    return _in_order(
+        target,
+        (deletes, _sorted_out(deletes.rows, keys, others), True),
+        (upserts, _sorted_out(upserts.rows, target, ignored | {when.field}), False),
+    )
+
+
+def _are_deletes(rows: pa.RecordBatch, when: DeleteWhen) -> list[bool]:
+    if when.field not in rows.schema.names:
+        return [False] * rows.num_rows
+    column = rows.column(when.field)
+    kind = column.type.value_type if types.is_dictionary(column.type) else column.type
+    if not any(is_kind(kind) for is_kind in _KINDS_WITH_NAMES):
+        # Python may have no values for it: some moments are too far away.
+        return [False] * rows.num_rows
+    return [when.matches(value) for value in column.to_pylist()]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    rows: pa.RecordBatch
+    places: Sequence[int]
+
+
+def _part(rows: pa.RecordBatch, places: Sequence[int]) -> _Part:
+    return _Part(rows.take(pa.array(places, pa.int64())), places)
+
+
+def _in_order(target: ReadTarget, *parts: tuple[_Part, _SortedOut, bool]) -> _SortedOut:
+    """Joins rows that were sorted out apart, in the order of the places where they were."""
+    invalid: dict[int, str] = {}
+    places: list[int] = []
+    batches: list[pa.RecordBatch] = []
+    for part, found, is_delete in parts:
+        invalid |= {part.places[row]: reason for row, reason in found.invalid.items()}
+        places += [part.places[row] for row in found.places(part.rows.num_rows)]
+        batches.append(marked(found.exact, target.fields, is_delete=is_delete))
+    joined = pa.Table.from_batches(batches).combine_chunks()
+    [ordered] = joined.take(pc.sort_indices(pa.array(places, pa.int64()))).combine_chunks().to_batches() or [
+        batches[0].slice(0, 0)
+    ]
+    return _SortedOut(ordered, invalid)
 
 
 def _without(rows: pa.RecordBatch, invalid_values: Mapping[int, str]) -> pa.Array:
     return pa.array([row for row in range(rows.num_rows) if row not in invalid_values], pa.int32())
 
 
-def _extra(rows: pa.RecordBatch, target: ReadTarget, route: Route | None) -> list[str]:
-    names = {field.name for field in target.fields}
-    if route is not None:
-        names.add(route.field)
+def _extra(rows: pa.RecordBatch, target: ReadTarget, ignored: Set[str]) -> list[str]:
+    names = {field.name for field in target.fields} | ignored
     return [name for name in rows.schema.names if name not in names]
 
 

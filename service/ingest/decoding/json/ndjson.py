@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import BinaryIO
 
+import pyarrow as pa
+
+from service.ingest.decoding.json.changing_lines import ChangingLines
 from service.ingest.decoding.json.fast_rows import FastRows
 from service.ingest.decoding.json.json_lines import json_lines
 from service.ingest.decoding.json.route_lines import LineRouter
 from service.ingest.decoding.streams.line_blocks import line_blocks
-from service.ingest.decoding.streams.plan import ReadPlan
+from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
 from service.ingest.decoding.streams.read_bounds import ReadBounds
 from service.ingest.decoding.streams.rows import Position, Rows, TargetRows
 from service.ingest.decoding.values.invalid_partition_values import invalid_partition_values
+from service.ingest.decoding.values.marked_rows import marked, may_lack_keys
 from service.ingest.decoding.values.record_rows import RecordRows
 
 _BLOCK_BYTES = 4 * 1024**2
@@ -43,7 +47,7 @@ class _Reader:
     def __init__(self, plan: ReadPlan) -> None:
         self._slow = RecordRows(plan)
         ignored = None if plan.route is None else plan.route.field
-        self._fast = [FastRows(target.fields, ignored) for target in plan.targets]
+        self._fast = [_fast_reader(target, ignored) for target in plan.targets]
         self._partitions = [target.partition for target in plan.targets]
         self._router = None if plan.route is None else LineRouter(plan.route)
 
@@ -68,7 +72,8 @@ class _Reader:
                 yield from self._of_target(group.target, b"\n".join(group.lines), group.numbers)
 
     def _of_target(self, target: int, lines: bytes, numbers: range | list[int]) -> Iterator[Rows]:
-        rows = self._fast[target].read(lines, len(numbers))
+        reader = self._fast[target]
+        rows = None if reader is None else reader.read(lines, len(numbers))
         if rows is None or invalid_partition_values(rows, self._partitions[target]):
             yield from self._slowly(lines.split(b"\n"), numbers)
         else:
@@ -76,6 +81,30 @@ class _Reader:
 
     def _slowly(self, lines: list[bytes], numbers: range | list[int]) -> Iterator[Rows]:
         return json_lines(zip(numbers, lines, strict=False), self._slow)
+
+
+class _Deletes:
+    """A reader of lines that all delete."""
+
+    def __init__(self, target: ReadTarget, ignored: str | None) -> None:
+        self._target = target
+        self._keys = FastRows(target.fields, ignored)
+
+    def read(self, lines: bytes, count: int) -> pa.RecordBatch | None:
+        rows = self._keys.read(lines, count)
+        if rows is None or may_lack_keys(rows):
+            return None
+        return marked(rows, self._target.fields, is_delete=True)
+
+
+def _fast_reader(target: ReadTarget, ignored: str | None) -> FastRows | _Deletes | ChangingLines | None:
+    if target.deletes is None:
+        return FastRows(target.fields, ignored)
+    if target.deletes.is_always:
+        return _Deletes(target, ignored)
+    when = target.deletes.when
+    # With a route, two fields would have to be ignored.
+    return None if when is None or ignored is not None else ChangingLines(target, when)
 
 
 def is_plain(block: bytes, lines: int) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from service.model.ingest.ingest_request import Route
+from service.model.ingest.record_deletes import RecordDeletes
 from service.model.tables.partition_rules import NO_RULES, PartitionRules
 from service.model.tables.schemas import Field
 
@@ -14,12 +15,14 @@ class ReadTarget:
     """The fields that one target's files hold, in their order.
 
     `unwritten` are names of other columns that are allowed in formats where every record has all columns, if
-    no record has a value in them. `partition` says which values have a partition.
+    no record has a value in them. `partition` says which values have a partition. With `deletes`, records may
+    delete, and the rows are marked.
     """
 
     fields: tuple[Field, ...]
     unwritten: frozenset[str] = frozenset()
     partition: PartitionRules = NO_RULES
+    deletes: RecordDeletes | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ FIRST = Position()
 
 @dataclass(frozen=True, slots=True)
 class TargetRows:
-    """Rows of one target, with exactly its fields in their order."""
+    """Rows of one target, with exactly its fields in their order, and marks if its records may delete."""
 
     target: int
     rows: pa.RecordBatch

@@ -23,13 +23,17 @@ def check_names(names: Sequence[str]) -> None:
 
 
 def check_columns(names: Iterable[str], plan: ReadPlan) -> None:
-    """Checks that at least one target knows each column, or that it is the field of the route.
+    """Checks that at least one target knows each column, or that it says where a record goes or what it does.
 
     Raises:
-        IngestInvalid: some are not.
+        IngestInvalid: some are not; or records delete by a key of which there is no column.
     """
+    names = tuple(names)
+    _check_keys(names, plan)
     known = {field.name for target in plan.targets for field in target.fields}
     known.update(*(target.unwritten for target in plan.targets))
+    whens = [target.deletes.when for target in plan.targets if target.deletes is not None]
+    known.update(when.field for when in whens if when is not None)
     if plan.route is not None:
         known.add(plan.route.field)
     unknown = [name for name in names if name not in known]
@@ -37,3 +41,14 @@ def check_columns(names: Iterable[str], plan: ReadPlan) -> None:
         more = f" and {len(unknown) - _MAX_REPORTED} more" if len(unknown) > _MAX_REPORTED else ""
         reported = ", ".join(f"{name!r:.100}" for name in unknown[:_MAX_REPORTED])
         raise IngestInvalid(f"There is no column {reported}{more} in what is to be written.")
+
+
+def _check_keys(names: Sequence[str], plan: ReadPlan) -> None:
+    """Checks that the keys of deletes are there: read as NULL, they would delete the rows without a key."""
+    if plan.route is not None:
+        # It is unknown which target's records are there.
+        return
+    keys = (key for target in plan.targets if target.deletes is not None for key in target.deletes.keys)
+    lacking = next((key for key in keys if key not in names), None)
+    if lacking is not None:
+        raise IngestInvalid(f"There is no column {lacking!r:.100}, which identifies the rows to delete.")

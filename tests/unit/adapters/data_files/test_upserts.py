@@ -32,6 +32,7 @@ from pyiceberg.types import (
 from service.adapters.data_files.plan.file_plan import FilePlan
 from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.errors.ingest_errors import IngestInvalid, RecordsInvalid
+from service.model.ingest.record_deletes import DELETE_MARK
 from service.model.ingest.writing import WriteResult
 from tests.unit.adapters.data_files.states import (
     files_below,
@@ -101,6 +102,54 @@ def test_the_last_row_wins_across_batches_and_buffers(tmp_path: Path, upsert: Up
     assert len(deleted_rows(result)) == 100
 
 
+def marked(marks: Sequence[bool], **columns: Any) -> pa.RecordBatch:
+    return pa.record_batch({**columns, DELETE_MARK: list(marks)})
+
+
+def test_a_key_whose_last_row_is_marked_is_only_deleted(tmp_path: Path, upsert: Upsert) -> None:
+    rows = marked([False, True, True, False, True], id=[1, 2, 1, 2, 3], name=["a", None, None, "b", None])
+    result = upsert(state_of(tmp_path), (1,), rows, columns=(1, 3))
+    assert rows_of(result) == [[{"id": 2, "name": "b"}]]
+    assert sorted(row["id"] for row in deleted_rows(result)) == [1, 2, 3]
+    assert (result.record_count, result.delete_count) == (1, 2)
+
+
+@pytest.mark.parametrize("bounds", [None, TINY], ids=["at once", "little by little"])
+def test_marked_and_other_batches_are_applied_in_their_order(
+    tmp_path: Path, upsert: Upsert, bounds: WriteBounds | None
+) -> None:
+    ids = list(range(100))
+    batches = [
+        marked([True] * 100, id=ids),
+        batch(id=ids),
+        marked([number % 2 == 0 for number in ids], id=ids),
+        batch(id=[0, 4]),
+        marked([True], id=[4]),
+    ]
+    result = upsert(state_of(tmp_path), (1,), *batches, columns=(1,), bounds=bounds)
+    assert sorted(values(result, "id")) == sorted([0, *range(1, 100, 2)])
+    assert (result.record_count, result.delete_count, len(deleted_rows(result))) == (51, 49, 100)
+
+
+def test_a_row_that_is_only_deleted_needs_no_required_values(tmp_path: Path, upsert: Upsert) -> None:
+    schema = Schema(NestedField(1, "id", LongType()), NestedField(2, "n", LongType(), required=True))
+    state, keys = state_of(tmp_path, schema=schema), pa.array([1, None], pa.int64())
+    result = upsert(state, (1,), marked([True, True], id=keys, n=pa.nulls(2, pa.int64())), columns=(1, 2))
+    assert (result.data_files, result.record_count, result.delete_count) == ((), 0, 2)
+    with pytest.raises(RecordsInvalid, match="required column n"):
+        upsert(state, (1,), marked([True, False], id=keys, n=pa.nulls(2, pa.int64())), columns=(1, 2))
+
+
+def test_deleted_keys_count_towards_the_memory_that_an_upsert_may_take(
+    tmp_path: Path, upsert: Upsert
+) -> None:
+    bounds = WriteBounds(buffered_bytes=2000, upsert_bytes=4000)
+    keys = [marked([True] * 100, id=list(range(start, start + 100))) for start in range(0, 1000, 100)]
+    with pytest.raises(IngestInvalid, match="several requests"):
+        upsert(state_of(tmp_path), (1,), *keys, columns=(1,), bounds=bounds)
+    assert files_below(tmp_path) == []
+
+
 def test_without_a_value_is_a_key_too(tmp_path: Path, upsert: Upsert) -> None:
     rows = batch(id=[1, 2, 3, 4], name=[None, "", None, "x"])
     result = upsert(state_of(tmp_path), (3,), rows, columns=(1, 3))
@@ -165,6 +214,17 @@ def test_keys_may_have_any_type_whose_values_are_equal_or_not(
     )
     assert values(result, "n") == [1, 2, 4]
     assert len(deleted_rows(result)) == 3
+    # The third one deletes the key of the first, and the fourth is the last of all without a value.
+    parts = [
+        marked([False, False, True], key=array[:3], n=[0, 1, 2]),
+        marked([True], key=array[:1], n=[3]),
+        batch(key=array[4:], n=[4]),
+        marked([True], key=array[3:4], n=[5]),
+    ]
+    for bounds in (None, TINY):
+        gone = upsert(state_of(tmp_path, schema=schema), (1,), *parts, columns=(1, 2), bounds=bounds)
+        assert (values(gone, "n"), gone.record_count, gone.delete_count) == ([1], 1, 2)
+        assert len(deleted_rows(gone)) == 3
 
 
 @pytest.mark.parametrize(

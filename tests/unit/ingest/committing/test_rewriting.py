@@ -14,6 +14,7 @@ from service.errors.unavailable import CatalogDown, MetricsStoreDown, StorageDow
 from service.ingest.committing.commit_round import ATTEMPTS_AT_MOST, CommitRound, StillMissed, commit_round
 from service.ingest.committing.missing_tables import MissingTables
 from service.ingest.committing.rewriting import Rewriting
+from service.ingest.decoding.values.marked_rows import all_deletes
 from service.model.ingest.ingest import IngestCommit, IngestRecord, IngestState
 from service.model.ingest.writing import Committable, TableKey, WriteResult, WriteTarget
 from service.model.tables.schemas import TableSchema
@@ -325,3 +326,43 @@ def test_an_ingest_without_files_gets_by_without_any(lake: Lake) -> None:
     lake.tables.put(WITH_ANOTHER_SPEC)
     assert lake.round().result is not None
     assert lake.commit(record).snapshot_id == 1
+
+
+def test_keys_that_are_only_deleted_are_deleted_by_the_new_files_too(lake: Lake) -> None:
+    marked = all_deletes(pa.RecordBatch.from_pylist([{"id": 1}, {"id": 2}]))
+    target = WriteTarget(BEFORE.key, 0, 0, True, (1,), (1,), BEFORE.table_uuid)
+    gone = lake.files.write(BEFORE, target, [marked])
+    record = lake.log.accept(ingest_of([gone]), [gone])
+    # A column that deletes do not need.
+    required = replace(NOTE, name="other", field_id=99, is_required=True)
+    lake.tables.put(replace(BEFORE, spec_id=1, schema=TableSchema(1, (ID, NOTE, required))))
+    lake.round()
+    [result] = lake.commits.rounds[-1].write_results
+    assert (result.data_files, len(result.delete_files), result.delete_count) == ((), 1, 2)
+    assert (result.target.schema_id, result.target.spec_id) == (1, 1)
+    assert lake.commit(record).targets[0].delete_count == 2
+
+
+def test_many_keys_are_deleted_by_several_files_and_counted_once(lake: Lake) -> None:
+    marked = all_deletes(pa.RecordBatch.from_pylist([{"id": number} for number in range(5)]))
+    target = WriteTarget(BEFORE.key, 0, 0, True, (1,), (1,), BEFORE.table_uuid)
+    gone = lake.files.write(BEFORE, target, [marked])
+    lake.log.accept(ingest_of([gone]), [gone])
+    lake.files.upsert_rows = lake.written.batch_rows = 2
+    lake.tables.put(WITH_ANOTHER_SPEC)
+    lake.round()
+    [result] = lake.commits.rounds[-1].write_results
+    assert (len(result.delete_files), result.delete_count) == (3, 5)
+
+
+def test_deletes_are_refused_where_their_keys_lack_a_partition(lake: Lake) -> None:
+    marked = all_deletes(pa.RecordBatch.from_pylist([{"id": 1}]))
+    target = WriteTarget(BEFORE.key, 0, 0, True, (1,), (1,), BEFORE.table_uuid)
+    gone = lake.files.write(BEFORE, target, [marked])
+    record = lake.log.accept(ingest_of([gone]), [gone])
+    by_note = (PartitionField("note", "note", "identity"),)
+    lake.tables.put(replace(BEFORE, spec_id=1, partition_fields=by_note))
+    lake.round()
+    commit = lake.commit(record)
+    assert commit.error_code == "TABLE_CHANGED"
+    assert "partitioned by note" in (commit.error_detail or "")

@@ -41,6 +41,7 @@ from service.ingest.streaming.stream_service import StreamService
 from service.model.authentication.principals import Principal, PrincipalKind
 from service.model.ingest.ingest import IngestRecord, IngestState, OnError
 from service.model.ingest.ingest_request import ColumnNames, InferredColumns, IngestRequest, Route, Write
+from service.model.ingest.record_deletes import Envelope
 from service.model.ingest.record_formats import RecordFormat
 from service.model.ingest.sources import SourceBounds, SourceRecords
 from service.model.ingest.stream_standing import StreamProgress, StreamStanding
@@ -122,20 +123,21 @@ class Running:
             body.get("columns", ColumnNames(("id",))),
             is_upsert=body.get("mode") == "upsert",
             equality_fields=body.get("equalityFields"),
+            envelope=body.get("envelope"),
         )
         is_routed = "others" in body
         return StreamDefinition(
-            self.source(body.get("uri")),
+            self.source(body.get("uri"), body.get("format", RecordFormat.NDJSON)),
             (write, replace(write, key=OTHERS.key)) if is_routed else (write,),
             Route("id", {body["others"]: 1}, 0) if is_routed else None,
             OnError(body.get("onError", "REJECT_REQUEST")),
             1000,
         )
 
-    def source(self, uri: str | None) -> StreamSource:
+    def source(self, uri: str | None, record_format: RecordFormat) -> StreamSource:
         if uri is None:
             return KafkaSource("kafka:9092", "clicks")
-        return DirectorySource(SourceRecords(uri, RecordFormat.NDJSON))
+        return DirectorySource(SourceRecords(uri, record_format))
 
     def create(self, **body: Any) -> UUID:
         return self.streams.create("clicks", body, ANN, FULL_ACCESS).stream_id
@@ -488,6 +490,34 @@ def test_bad_records_become_dead_letters_and_the_stream_goes_on(running: Running
     assert (record.state, record.record_count, record.rejected_count) == (StreamState.RUNNING, 1, 1)
     [dead_letter] = [row for rows in running.ingests.files.files.values() for row in rows if "payload" in row]
     assert dead_letter["position"] == "partition 0, offset 41"
+
+
+def test_events_of_a_topic_write_and_delete_and_others_become_dead_letters(running: Running) -> None:
+    asked = {"mode": "upsert", "equalityFields": ("id",), "envelope": Envelope.DEBEZIUM}
+    stream_id = running.create(onError="DEAD_LETTER", columns=None, **asked)
+    created, deleted, truncated = (
+        b'{"payload": {"op": "c", "before": null, "after": {"id": 1, "note": "a"}}}',
+        b'{"payload": {"op": "d", "before": {"id": 2}, "after": null}}',
+        b'{"payload": {"op": "t"}}',
+    )
+    # The tombstone after a delete has no value.
+    running.give(stream_id, FakeMicroBatch(CHECKPOINT, 0, created, deleted, b"", truncated))
+    record = running.record(stream_id)
+    assert (record.state, record.record_count, record.rejected_count) == (StreamState.RUNNING, 2, 1)
+    rows = [row for rows in running.ingests.files.files.values() for row in rows]
+    assert [row["payload"] for row in rows if "payload" in row] == [truncated.decode()]
+    # The keys of both are deleted, and one of them has a row.
+    assert [row for row in rows if "payload" not in row and row.get("note")] == [
+        {"id": 1, "note": "a", "day": None}
+    ]
+    assert sorted(row["id"] for row in rows if row.keys() == {"id"}) == [1, 2]
+
+
+def test_a_stream_of_files_that_have_no_envelope_is_refused(running: Running, tmp_path: Path) -> None:
+    asked = {"mode": "upsert", "equalityFields": ("id",), "envelope": Envelope.DEBEZIUM}
+    with pytest.raises(IngestInvalid, match="Only JSON"):
+        running.create(uri=tmp_path.as_uri(), format=RecordFormat.CSV, **asked)
+    assert running.create(uri=tmp_path.as_uri(), **asked)
 
 
 DEAD_LETTER_TABLE = dead_letter_name(TABLE.key.table)

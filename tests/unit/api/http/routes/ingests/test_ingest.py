@@ -14,7 +14,7 @@ from api.http.schemas.ingests.ingest_answer import commit_answer
 from service.errors.ingest_errors import CreationInvalid, RecordsInvalid, SchemaMismatch, WriteSchemaInvalid
 from service.errors.table_errors import TableNotFound
 from service.errors.unavailable import ShuttingDown
-from service.model.ingest.ingest import BadRecord, IngestCommit, IngestRecord, Rejected
+from service.model.ingest.ingest import BadRecord, IngestCommit, IngestRecord, Rejected, WrittenTarget
 from service.model.ingest.ingest_request import (
     ColumnFields,
     ColumnNames,
@@ -22,6 +22,7 @@ from service.model.ingest.ingest_request import (
     Violation,
     WriteRule,
 )
+from service.model.ingest.record_deletes import DeleteWhen, Envelope
 from service.model.ingest.writing import TableKey
 from service.model.tables.schema_changes import DifferenceKind, SchemaDifference
 from service.model.tables.table_creation import CreationFault, RequestedSchema, TableLayout
@@ -53,12 +54,14 @@ async def test_an_ingest_is_answered_with_its_snapshot(client: httpx.AsyncClient
                 "addedRecords": 2,
                 "addedDataFiles": 1,
                 "addedBytes": 100,
+                "deletedKeys": 0,
                 "writeTargets": [
                     {
                         "writeSchemaColumnIds": [1, 2],
                         "sortOrderId": None,
                         "dataFiles": 1,
                         "records": 2,
+                        "deletedKeys": 0,
                         "upsert": None,
                     }
                 ],
@@ -350,6 +353,54 @@ async def test_a_write_may_have_a_sort_order_of_its_own(
     assert [request.writes[0].sort_order for request in gateway.ingests.requests[-2:]] == [(), None]
     refused = await send(client, **EVENTS, sortOrder=[{"source": "id", "direction": "up"}])
     assert [error["pointer"] for error in refused.json()["errors"]] == ["/sortOrder/0/direction"]
+
+
+async def test_a_write_may_delete_by_its_mode_by_a_field_or_by_events(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    await send(client, **EVENTS, mode="delete")
+    await send(client, **EVENTS, mode="upsert", deleteWhen={"field": "op", "values": ["D", True, 7, "7"]})
+    await send(client, **EVENTS, mode="upsert", envelope="debezium")
+    delete, by_field, events = (request.writes[0] for request in gateway.ingests.requests)
+    assert (delete.is_delete, delete.is_upsert) == (True, True)
+    assert (by_field.is_delete, by_field.delete_when) == (
+        False,
+        DeleteWhen("op", frozenset({"D", "true", "7"})),
+    )
+    assert (events.envelope, events.is_upsert) == (Envelope.DEBEZIUM, True)
+
+
+@pytest.mark.parametrize(
+    ("sent", "pointer"),
+    [
+        ({"mode": "remove"}, "/mode"),
+        ({"mode": "upsert", "deleteWhen": {"field": "op"}}, "/deleteWhen/values"),
+        ({"mode": "upsert", "deleteWhen": {"field": "op", "values": []}}, "/deleteWhen/values"),
+        ({"mode": "upsert", "deleteWhen": {"field": "op", "values": ["D", None]}}, "/deleteWhen/values/1"),
+        ({"mode": "upsert", "deleteWhen": {"field": "op", "values": [1.5]}}, "/deleteWhen/values/0"),
+        ({"mode": "upsert", "envelope": "maxwell"}, "/envelope"),
+    ],
+)
+async def test_what_deletes_is_spelled_exactly(
+    client: httpx.AsyncClient, gateway: FakeGateway, sent: dict[str, Any], pointer: str
+) -> None:
+    response = await send(client, **EVENTS, **sent)
+    assert (response.status_code, response.json()["code"]) == (422, "INVALID_REQUEST")
+    assert {error["pointer"][: len(pointer)] for error in response.json()["errors"]} == {pointer}
+    assert not gateway.ingests.requests
+
+
+def test_keys_that_were_only_deleted_are_counted_and_no_row_is_said_to_be_replaced() -> None:
+    key = TableKey(TableName("lake", "logs", "events"))
+    targets = (
+        WrittenTarget(key, (1,), 0, 0, 0, (1,), delete_count=2),
+        WrittenTarget(key, None, 1, 3, 30, (1,), delete_count=1),
+    )
+    found = commit_answer(IngestCommit(key, targets))
+    assert (found.added_records, found.deleted_keys) == (3, 3)
+    assert [target.deleted_keys for target in found.write_targets] == [2, 1]
+    notes = [target.upsert.note for target in found.write_targets if target.upsert]
+    assert ["NULL" in note for note in notes] == [False, True]
 
 
 async def test_without_a_schema_nothing_is_matched(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
