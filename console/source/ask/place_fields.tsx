@@ -7,10 +7,12 @@ interface Props {
   listing: Listing;
   place: Place;
   onChange: (place: Place) => void;
+  /** What no choice means. */
+  none?: string;
 }
 
 /** The catalog and the schema for names without one. */
-export function PlaceFields({ listing, place, onChange }: Props): JSX.Element {
+export function PlaceFields({ listing, place, onChange, none = "default" }: Props): JSX.Element {
   const [catalogs, setCatalogs] = useState<string[]>([]);
   const [schemas, setSchemas] = useState<string[]>([]);
   useEffect(() => {
@@ -30,26 +32,27 @@ export function PlaceFields({ listing, place, onChange }: Props): JSX.Element {
   }, [listing, place.catalog]);
   return (
     <>
-      <Choice name="Catalog" all={catalogs} chosen={place.catalog} onChange={(catalog) => onChange({ catalog, schema: "" })} />
-      <Choice name="Schema" all={schemas} chosen={place.schema} onChange={(schema) => onChange({ ...place, schema })} />
+      <Choice name="Catalog" none={none} all={catalogs} chosen={place.catalog} onChange={(catalog) => onChange({ catalog, schema: "" })} />
+      <Choice name="Schema" none={none} all={schemas} chosen={place.schema} onChange={(schema) => onChange({ ...place, schema })} />
     </>
   );
 }
 
 interface ChoiceProps {
   name: string;
+  none: string;
   all: readonly string[];
   chosen: string;
   onChange: (chosen: string) => void;
 }
 
-function Choice({ name, all, chosen, onChange }: ChoiceProps): JSX.Element {
+function Choice({ name, none, all, chosen, onChange }: ChoiceProps): JSX.Element {
   const options = chosen === "" || all.includes(chosen) ? all : [chosen, ...all];
   return (
     <label class="choice">
       <span>{name}</span>
       <select value={chosen} onChange={(event) => onChange(event.currentTarget.value)}>
-        <option value="">default</option>
+        <option value="">{none}</option>
         {options.map((each) => <option value={each}>{each}</option>)}
       </select>
     </label>

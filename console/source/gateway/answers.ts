@@ -2,9 +2,12 @@
 
 export type State = "QUEUED" | "RUNNING" | "SUCCEEDED" | "FAILED" | "CANCELED";
 
+export type Right = "allQueries" | "filters" | "keys" | "policies" | "audit";
+
 export interface Login {
   principal: string;
   hasLogin: boolean;
+  rights: Right[];
 }
 
 export interface ProblemError {
@@ -97,10 +100,12 @@ export interface QueryAnswer {
 
 export interface ListedQuery {
   queryId: string;
+  principal: string;
   sql: string;
   state: State;
   errorCode: string | null;
   submittedAt: string;
+  queue: { position: number; group: string } | null;
   elapsedMs: number;
   rowCount: number;
 }

@@ -128,12 +128,21 @@ async def decide(
     return decision_answer(version, decision)
 
 
-def _policies(app_context: AppContext, principal: Principal) -> PolicyService:
+def may_administer_policies(app_context: AppContext, principal: Principal) -> bool:
+    """Whether the principal may read and change policies, as an administrator or by the policies themselves.
+
+    Raises:
+        PoliciesDown: this gateway has no store of policies.
+    """
     service = app_context.access.gateway.policy_service
     is_admin = Admins(frozenset(app_context.settings.admins)).has(principal)
-    if not is_admin and not _is_granted(service, principal):
+    return is_admin or _is_granted(service, principal)
+
+
+def _policies(app_context: AppContext, principal: Principal) -> PolicyService:
+    if not may_administer_policies(app_context, principal):
         raise AdminRequired
-    return service
+    return app_context.access.gateway.policy_service
 
 
 def _is_granted(service: PolicyService, principal: Principal) -> bool:

@@ -1,0 +1,45 @@
+"""What the console may show to a caller. Each route decides for itself all the same."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from enum import StrEnum
+
+from api.http.app_context import AppContext
+from api.http.routes.administration.policies import may_administer_policies
+from service.errors.policy_errors import PoliciesDown
+from service.errors.unavailable import EngineNotReady, ShuttingDown
+from service.model.authentication.principals import Admins, Principal
+from service.policies.require import administers
+
+
+class Right(StrEnum):
+    """A part of the console that some callers alone may use, by the routes that it asks.
+
+    `allQueries`: the queries of all callers. `filters`: the shared keys of filters.
+    """
+
+    ALL_QUERIES = "allQueries"
+    FILTERS = "filters"
+    KEYS = "keys"
+    POLICIES = "policies"
+    AUDIT = "audit"
+
+
+def rights_of(app_context: AppContext, principal: Principal) -> list[Right]:
+    """Returns what the principal may use now. While the gateway starts, this may be less than later."""
+    settings = app_context.settings
+    rights: list[Right] = []
+    if Admins(frozenset(settings.admins)).has(principal):
+        rights.append(Right.AUDIT)
+        if settings.api_keys:
+            rights.append(Right.KEYS)
+    with suppress(EngineNotReady, ShuttingDown, PoliciesDown):
+        access = app_context.access.gateway.access_of(principal)
+        if access.administers_all():
+            rights.append(Right.FILTERS)
+        if administers(access):
+            rights.append(Right.ALL_QUERIES)
+        if settings.has_authentication and may_administer_policies(app_context, principal):
+            rights.append(Right.POLICIES)
+    return rights

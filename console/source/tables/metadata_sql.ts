@@ -1,0 +1,59 @@
+/** The queries about a table's files: Iceberg's own metadata tables, under the policies of whoever asks. */
+
+import { quoted } from "../ask/completion";
+import type { TableAnswer, TableColumn } from "../gateway/table_answers";
+
+export const MOST_FILES = 200;
+export const MOST_PARTITIONS = 500;
+export const COLUMNS_AT_ONCE = 40;
+const NESTED = /^(struct|list|map)\b/;
+const BYTES = /^(binary|fixed|unknown|variant|geo)/;
+
+/** Returns the table's name as SQL writes it. */
+export function sqlName(table: Pick<TableAnswer, "catalog" | "schema" | "table">): string {
+  return [table.catalog, ...table.schema.split("."), table.table].map(quoted).join(".");
+}
+
+/** Counts data files by how many columns they have: a write that sends some columns writes a part of them. */
+export function widthsSql(name: string): string {
+  return `SELECT size(column_sizes) AS columns, count(*) AS files, sum(record_count) AS rows, sum(file_size_in_bytes) AS bytes
+FROM ${name}.files
+WHERE content = 0
+GROUP BY size(column_sizes)
+ORDER BY columns DESC
+LIMIT ${MOST_FILES}`;
+}
+
+/** Lists the largest files. `isPartitioned` decides whether the table of files says to which partition each belongs. */
+export function filesSql(name: string, isPartitioned: boolean): string {
+  const partition = isPartitioned ? "CAST(partition AS STRING)" : "CAST(NULL AS STRING)";
+  return `SELECT content, ${partition} AS part, file_path, record_count, file_size_in_bytes, size(column_sizes) AS columns
+FROM ${name}.files
+ORDER BY file_size_in_bytes DESC
+LIMIT ${MOST_FILES}`;
+}
+
+/** Lists the largest partitions. */
+export function partitionsSql(name: string): string {
+  return `SELECT CAST(partition AS STRING) AS part, file_count, record_count, total_data_file_size_in_bytes AS bytes
+FROM ${name}.partitions
+ORDER BY bytes DESC
+LIMIT ${MOST_PARTITIONS}`;
+}
+
+/** Returns the columns whose values files describe: nested ones have no bounds of their own. */
+export function describedColumns(columns: readonly TableColumn[]): TableColumn[] {
+  return columns.filter((column) => !NESTED.test(column.type));
+}
+
+/** Asks for each column's null values, and its least and greatest value, in the order of the columns. */
+export function boundsSql(name: string, columns: readonly TableColumn[]): string {
+  const asked = columns.flatMap((column, at) => {
+    const of = `readable_metrics.${quoted(column.name)}`;
+    const bounds = BYTES.test(column.type)
+      ? ["CAST(NULL AS STRING)", "CAST(NULL AS STRING)"]
+      : [`CAST(min(${of}.lower_bound) AS STRING)`, `CAST(max(${of}.upper_bound) AS STRING)`];
+    return [`sum(${of}.null_value_count) AS n${at}`, `${bounds[0]} AS l${at}`, `${bounds[1]} AS u${at}`];
+  });
+  return `SELECT ${asked.join(",\n  ")}\nFROM ${name}.files\nWHERE content = 0`;
+}

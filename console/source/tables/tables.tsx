@@ -1,0 +1,37 @@
+import type { JSX } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import { PlaceFields } from "../ask/place_fields";
+import { Listing } from "../ask/listing";
+import type { Place } from "../ask/completion";
+import type { RoomProps } from "../page/rooms";
+import { hashOf } from "../page/route";
+import { TableIndex } from "./table_index";
+import { TablePage } from "./table_page";
+
+/** What a table is: columns, layout, files, snapshots, filters, pruning and maintenance. */
+export function Tables({ route }: RoomProps): JSX.Element {
+  const listing = useMemo(() => new Listing(), []);
+  const table = route.values.get("table") ?? "";
+  const [place, setPlace] = useState<Place>(() => placeIn(route.values));
+  const choose = (chosen: Place): void => {
+    setPlace(chosen);
+    window.history.replaceState(null, "", hashOf("tables", "", { ...chosen, table }));
+  };
+  return (
+    <div class="browse">
+      <aside class="index" aria-label="Tables of a schema">
+        <div class="places"><PlaceFields listing={listing} place={place} onChange={choose} none="choose one" /></div>
+        <TableIndex listing={listing} place={place} shown={table} />
+      </aside>
+      <div class="desk">
+        {table === "" ? <><h1>Tables</h1><p class="note">Choose a catalog, a schema and a table.</p></> : <TablePage key={table} name={table} />}
+      </div>
+    </div>
+  );
+}
+
+// A link to a table need not have its place.
+function placeIn(values: URLSearchParams): Place {
+  const [catalog = "", ...rest] = (values.get("table") ?? "").split(".");
+  return { catalog: values.get("catalog") ?? catalog, schema: values.get("schema") ?? rest.slice(0, -1).join(".") };
+}
