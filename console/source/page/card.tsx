@@ -9,7 +9,7 @@ interface Props {
 /** A part of a room, with its title and its buttons. */
 export function Card({ title, tools, children }: Props): JSX.Element {
   return (
-    <section class="card" aria-label={title}>
+    <section class="card">
       <div class="card-head"><h2>{title}</h2>{tools}</div>
       {children}
     </section>

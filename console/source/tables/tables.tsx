@@ -19,7 +19,7 @@ export function Tables({ route }: RoomProps): JSX.Element {
   };
   return (
     <div class="browse">
-      <aside class="index" aria-label="Tables of a schema">
+      <aside class="index" aria-label="Tables">
         <div class="places"><PlaceFields listing={listing} place={place} onChange={choose} none="choose one" /></div>
         <TableIndex listing={listing} place={place} shown={table} />
       </aside>

@@ -6,8 +6,8 @@ export function count(number: number): string {
   return number.toLocaleString("en-US");
 }
 
-export function counted(number: number, noun: string): string {
-  return `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
+export function counted(number: number, noun: string, nouns = `${noun}s`): string {
+  return `${count(number)} ${number === 1 ? noun : nouns}`;
 }
 
 export function size(bytes: number): string {
