@@ -12,6 +12,7 @@ from tests.console.browsers import AXE, PHONE, violations
 from tests.console.conftest import OPERATOR, LoggedIn, picture
 from tests.console.test_rooms import JOINED, run, write
 from tests.integration.running import ENDLESS, RunningGateway
+from tests.polling import until
 
 pytestmark = pytest.mark.integration
 
@@ -56,16 +57,18 @@ def test_the_gateway_shows_its_parts_workers_and_caches(logged_in: LoggedIn) -> 
     assert "query_workers" in page.get_by_role("region", name="Workers", exact=True).inner_text()
     assert re.search(r"GB of \d", page.locator(".bars").first.inner_text())
     assert "It answers" in page.locator(".card", has_text="Engine").last.inner_text()
+    replicas = page.get_by_role("region", name="Replicas").locator("tr", has_text="this one")
+    assert "alive" in replicas.inner_text()
     picture(page, "console-operate")
 
 
 def test_keys_of_filters_are_deleted(logged_in: LoggedIn) -> None:
     caller = logged_in("/console")
     write(caller, JOINED)
-    caller.get_by_label("Catalog").select_option("lake")
     caller.get_by_label(":month").fill("3")
     caller.get_by_role("button", name="Run").click()
-    caller.get_by_role("grid").wait_for()
+    # The first query of a gateway takes longer than all others.
+    caller.get_by_role("grid").wait_for(timeout=120_000)
     page = enter(logged_in, "filters")
     page.get_by_role("region", name="Keys of filters").locator("td").first.wait_for()
     page.get_by_role("button", name="Delete all").click()
@@ -134,7 +137,7 @@ def test_everyone_can_use_it(logged_in: LoggedIn, scheme: str, size: str) -> Non
         page.goto(f"/console#/operate/{part}")
         page.locator(f'nav.sections a[aria-current][href="#/operate/{part}"]').wait_for()
         page.locator("main .card").first.wait_for()
-        page.get_by_text("Loading …").wait_for(state="hidden")
+        until(lambda: page.get_by_text("Loading …").count() == 0)
         picture(page, f"operate-{part}-{size}-{scheme}")
         assert violations(page) == [], part
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), part

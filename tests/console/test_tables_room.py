@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from urllib.parse import quote
 
@@ -37,6 +38,8 @@ def test_a_table_is_found_and_described_by_its_files(logged_in: LoggedIn) -> Non
     columns = lines(page, "Columns")
     assert [line[:2] for line in columns][:2] == [["sale_id", "long"], ["day_key", "int"]]
     assert columns[1][2] == "partitions"
+    pruning = page.locator(".card", has=page.get_by_role("heading", name="Pruning"))
+    pruning.get_by_text(re.compile(r"No query has read it|of \d+ possible filter")).first.wait_for()
     page.get_by_role("button", name="Look at the files' bounds").click()
     bounds = lines(page, "Bounds and null values")
     assert bounds[0] == ["sale_id", "0", "0", str(rows - 1)]

@@ -7,6 +7,15 @@ export interface Readiness {
   parts: Record<string, { state: string; detail: string }>;
 }
 
+export interface Replica {
+  replicaId: string;
+  name: string;
+  startedAt: string;
+  silentMs: number | null;
+  openQueries: number;
+  isThisOne: boolean;
+}
+
 export interface CachedFilter {
   fingerprint: string;
   tables: string[];

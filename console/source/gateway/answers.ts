@@ -2,7 +2,7 @@
 
 export type State = "QUEUED" | "RUNNING" | "SUCCEEDED" | "FAILED" | "CANCELED";
 
-export type Right = "allQueries" | "filters" | "keys" | "policies" | "audit";
+export type Right = "allQueries" | "filters" | "replicas" | "keys" | "policies" | "audit";
 
 export interface Login {
   principal: string;

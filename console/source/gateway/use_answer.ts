@@ -6,7 +6,7 @@ import { mayRecover, pauseMs } from "./next_look";
 import { problemIn } from "./requests";
 
 export interface Answer<T> {
-  /** The newest answer. It stays while later questions fail. */
+  /** The newest answer. It stays while later questions fail. null: there is none yet. */
   value: T | null;
   problem: Problem | null;
   again: () => void;
@@ -16,7 +16,7 @@ export interface Answer<T> {
  * Asks once, or every so many milliseconds while the page is visible. `subject` is what the question is about:
  * with another one, the old answer goes.
  */
-export function useAnswer<T>(ask: () => Promise<T>, subject: string, everyMs: number | null = null): Answer<T> {
+export function useAnswer<T extends object>(ask: () => Promise<T>, subject: string, everyMs: number | null = null): Answer<T> {
   const [value, setValue] = useState<T | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [turn, setTurn] = useState(0);
@@ -27,7 +27,7 @@ export function useAnswer<T>(ask: () => Promise<T>, subject: string, everyMs: nu
   }, [subject]);
   useEffect(() => {
     const looking = new Looking(ask, everyMs, (found) => {
-      setValue(() => found);
+      setValue(found);
       setProblem(null);
     }, setProblem);
     looking.start();

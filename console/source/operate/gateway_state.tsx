@@ -6,17 +6,19 @@ import { Answered } from "../page/answered";
 import { Card } from "../page/card";
 import { Lines } from "../page/lines";
 import { count, duration, share, size } from "../words/numbers";
+import { Replicas } from "./replicas";
 import { type Samples, labelled, samplesIn, valueOf } from "./exposition";
 
 const LOOK_EVERY_MS = 5_000;
 
 /** The parts of this gateway, its workers, memory, disk and caches. Another replica has numbers of its own. */
-export function GatewayState(): JSX.Element {
+export function GatewayState({ hasReplicas }: { hasReplicas: boolean }): JSX.Element {
   const readiness = useAnswer(() => getState<Readiness>("/readyz"), "readyz", LOOK_EVERY_MS);
   const metrics = useAnswer(async () => samplesIn(await getText("/metrics")), "metrics", LOOK_EVERY_MS);
   return (
     <>
-      <p class="note">Of the gateway that answers this page. Other replicas have numbers of their own.</p>
+      {hasReplicas && <Replicas />}
+      <p class="note">All below is of the gateway that answers this page. Other replicas have numbers of their own.</p>
       <Card title="Parts"><Answered answer={readiness}>{(found) => <Parts readiness={found} />}</Answered></Card>
       <Answered answer={metrics}>{(samples) => <Numbers samples={samples} />}</Answered>
     </>

@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import type { Login } from "../gateway/answers";
 import type { RoomProps } from "../page/rooms";
 import { hashOf } from "../page/route";
 import { Audit } from "./audit";
@@ -25,19 +26,19 @@ export function Operate({ login, route }: RoomProps): JSX.Element {
           <a href={hashOf("operate", each.name)} aria-current={each === section ? "page" : undefined}>{each.title}</a>
         ))}
       </nav>
-      {section === undefined ? <Refused what={refusalOf(wanted)} /> : <Content name={section.name} hasAll={login.rights.includes("allQueries")} login={login} />}
+      {section === undefined ? <Refused what={refusalOf(wanted)} /> : <Content name={section.name} login={login} />}
     </div>
   );
 }
 
-function Content({ name, hasAll, login }: { name: string; hasAll: boolean; login: RoomProps["login"] }): JSX.Element {
+function Content({ name, login }: { name: string; login: Login }): JSX.Element {
   switch (name) {
-    case "gateway": return <GatewayState />;
+    case "gateway": return <GatewayState hasReplicas={login.rights.includes("replicas")} />;
     case "filters": return <Filters />;
     case "keys": return <Keys />;
     case "policies": return <Policies />;
     case "audit": return <Audit />;
-    default: return <OpenQueries hasAll={hasAll} login={login} />;
+    default: return <OpenQueries hasAll={login.rights.includes("allQueries")} login={login} />;
   }
 }
 

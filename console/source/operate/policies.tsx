@@ -22,7 +22,7 @@ export function Policies(): JSX.Element {
           <>
             <p class="note">Version {version}. <code>sluice policies apply</code> changes them.</p>
             {Object.keys(roles).length === 0 && <p class="none">There are no policies yet.</p>}
-            {Object.entries(roles).map(([name, role]) => <Card key={name} title={`Role ${name}`}><Role name={name} role={role} /></Card>)}
+            {Object.entries(roles).map(([name, role]) => <Card key={name} title={<>Role <span class="mono as-it-is">{name}</span></>}><Role name={name} role={role} /></Card>)}
           </>
         )}
       </Answered>

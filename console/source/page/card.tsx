@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from "preact";
 
 interface Props {
-  title: string;
+  title: ComponentChildren;
   tools?: ComponentChildren;
   children: ComponentChildren;
 }

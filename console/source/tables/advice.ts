@@ -32,7 +32,8 @@ export function adviceOf(table: TableAnswer, pruning: TablePruning | null): stri
     );
   }
   if (table.dataFileCount >= MANY_FILES && table.totalBytes / table.dataFileCount < SMALL_FILE_BYTES) {
-    advice.push("Its files are small. The maintenance “compact” merges them, so that queries open fewer.");
+    const of = table.partitionSpec.length > 0 ? "those of one partition" : "them";
+    advice.push(`Its files are small. The maintenance “compact” merges ${of}, so that queries open fewer.`);
   }
   if (table.recordCount === null && table.recordCountAtMost !== null) {
     advice.push("Some of its files delete rows by their values, so every reader has to apply them. “compact” does it once.");

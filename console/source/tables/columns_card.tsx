@@ -7,7 +7,7 @@ import { Lines } from "../page/lines";
 import { count, counted } from "../words/numbers";
 import { ACCEPTED_BY } from "./advice";
 import { LookedUp } from "./looked_up";
-import { COLUMNS_AT_ONCE, boundsSql, describedColumns, sqlName } from "./metadata_sql";
+import { COLUMNS_AT_ONCE, boundsSql, describedColumns } from "./metadata_sql";
 
 const MOST_SHOWN = 1_000;
 
@@ -56,7 +56,7 @@ function Bounds({ table }: { table: TableAnswer }): JSX.Element | null {
       <LookedUp
         name="Look at the files' bounds"
         note="A query of Iceberg's metadata. It reads no rows. Bounds of long texts are cut, and deletes do not change them."
-        sqls={[boundsSql(sqlName(table), columns)]}
+        sqls={[boundsSql(table, columns)]}
       >
         {([answer]) => <BoundsLines columns={columns} values={answer?.[0] ?? []} />}
       </LookedUp>

@@ -5,17 +5,16 @@ import { Card } from "../page/card";
 import { Lines } from "../page/lines";
 import { count, counted, size } from "../words/numbers";
 import { LookedUp } from "./looked_up";
-import { MOST_FILES, MOST_PARTITIONS, filesSql, partitionsSql, sqlName, widthsSql } from "./metadata_sql";
+import { MOST_FILES, MOST_PARTITIONS, filesSql, partitionsSql, widthsSql } from "./metadata_sql";
 
 const NOTE = "A query of Iceberg's metadata. It reads no rows.";
 const CONTENTS: Readonly<Record<string, string>> = { 0: "data", 1: "deletes by position", 2: "deletes by value" };
 
 /** The files: how many columns they have, and the largest ones. */
 export function FilesCard({ table }: { table: TableAnswer }): JSX.Element {
-  const name = sqlName(table);
   return (
     <Card title="Files">
-      <LookedUp name="Look at the files" note={NOTE} sqls={[widthsSql(name), filesSql(name, table.partitionSpec.length > 0)]}>
+      <LookedUp name="Look at the files" note={NOTE} sqls={[widthsSql(table), filesSql(table, table.partitionSpec.length > 0)]}>
         {([widths, files]) => (
           <>
             <Widths rows={widths ?? []} columns={table.columns.length} />
@@ -74,14 +73,14 @@ function Files({ rows, columns }: { rows: readonly Row[]; columns: number }): JS
 export function PartitionsCard({ table }: { table: TableAnswer }): JSX.Element {
   return (
     <Card title="Partitions">
-      <LookedUp name="Look at the partitions" note={NOTE} sqls={[partitionsSql(sqlName(table))]}>
-        {([partitions]) => <Partitions rows={partitions ?? []} />}
+      <LookedUp name="Look at the partitions" note={NOTE} sqls={[partitionsSql(table)]}>
+        {([partitions]) => <Partitions rows={partitions ?? []} fields={table.partitionSpec.map((field) => field.name)} />}
       </LookedUp>
     </Card>
   );
 }
 
-function Partitions({ rows }: { rows: readonly Row[] }): JSX.Element {
+function Partitions({ rows, fields }: { rows: readonly Row[]; fields: readonly string[] }): JSX.Element {
   const most = Math.max(1, ...rows.map((row) => numberOf(row[3])));
   const lines = rows.map(([part, files, records, bytes], at) => ({
     key: `${at} ${String(part)}`,
@@ -97,7 +96,7 @@ function Partitions({ rows }: { rows: readonly Row[] }): JSX.Element {
       {rows.length === MOST_PARTITIONS && <p class="note">The {MOST_PARTITIONS} largest ones:</p>}
       <Lines
         label="Partitions"
-        heads={["Partition", ...["Files", "Rows", "Bytes"].map((head) => ({ name: head, isNumber: true }))]}
+        heads={[fields.join(", "), ...["Files", "Rows", "Bytes"].map((head) => ({ name: head, isNumber: true }))]}
         rows={lines}
         none="There are no partitions yet."
       />

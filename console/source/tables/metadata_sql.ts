@@ -9,15 +9,30 @@ export const COLUMNS_AT_ONCE = 40;
 const NESTED = /^(struct|list|map)\b/;
 const BYTES = /^(binary|fixed|unknown|variant|geo)/;
 
-/** Returns the table's name as SQL writes it. */
-export function sqlName(table: Pick<TableAnswer, "catalog" | "schema" | "table">): string {
-  return [table.catalog, ...table.schema.split("."), table.table].map(quoted).join(".");
+type Named = Pick<TableAnswer, "catalog" | "schema" | "table">;
+
+/** Returns the table's name as people write it in SQL. */
+export function sqlName(table: Named): string {
+  return partsOf(table).map(quoted).join(".");
+}
+
+/** Returns the name as the page writes it: no part can be taken for a word of SQL. */
+function exactName(table: Named): string {
+  return partsOf(table).map(ticked).join(".");
+}
+
+function partsOf(table: Named): string[] {
+  return [table.catalog, ...table.schema.split("."), table.table];
+}
+
+function ticked(name: string): string {
+  return `\`${name.replaceAll("`", "``")}\``;
 }
 
 /** Counts data files by how many columns they have: a write that sends some columns writes a part of them. */
-export function widthsSql(name: string): string {
+export function widthsSql(table: Named): string {
   return `SELECT size(column_sizes) AS columns, count(*) AS files, sum(record_count) AS rows, sum(file_size_in_bytes) AS bytes
-FROM ${name}.files
+FROM ${exactName(table)}.files
 WHERE content = 0
 GROUP BY size(column_sizes)
 ORDER BY columns DESC
@@ -25,18 +40,18 @@ LIMIT ${MOST_FILES}`;
 }
 
 /** Lists the largest files. `isPartitioned` decides whether the table of files says to which partition each belongs. */
-export function filesSql(name: string, isPartitioned: boolean): string {
+export function filesSql(table: Named, isPartitioned: boolean): string {
   const partition = isPartitioned ? "CAST(partition AS STRING)" : "CAST(NULL AS STRING)";
   return `SELECT content, ${partition} AS part, file_path, record_count, file_size_in_bytes, size(column_sizes) AS columns
-FROM ${name}.files
+FROM ${exactName(table)}.files
 ORDER BY file_size_in_bytes DESC
 LIMIT ${MOST_FILES}`;
 }
 
 /** Lists the largest partitions. */
-export function partitionsSql(name: string): string {
+export function partitionsSql(table: Named): string {
   return `SELECT CAST(partition AS STRING) AS part, file_count, record_count, total_data_file_size_in_bytes AS bytes
-FROM ${name}.partitions
+FROM ${exactName(table)}.partitions
 ORDER BY bytes DESC
 LIMIT ${MOST_PARTITIONS}`;
 }
@@ -47,13 +62,13 @@ export function describedColumns(columns: readonly TableColumn[]): TableColumn[]
 }
 
 /** Asks for each column's null values, and its least and greatest value, in the order of the columns. */
-export function boundsSql(name: string, columns: readonly TableColumn[]): string {
+export function boundsSql(table: Named, columns: readonly TableColumn[]): string {
   const asked = columns.flatMap((column, at) => {
-    const of = `readable_metrics.${quoted(column.name)}`;
+    const of = `readable_metrics.${ticked(column.name)}`;
     const bounds = BYTES.test(column.type)
       ? ["CAST(NULL AS STRING)", "CAST(NULL AS STRING)"]
       : [`CAST(min(${of}.lower_bound) AS STRING)`, `CAST(max(${of}.upper_bound) AS STRING)`];
     return [`sum(${of}.null_value_count) AS n${at}`, `${bounds[0]} AS l${at}`, `${bounds[1]} AS u${at}`];
   });
-  return `SELECT ${asked.join(",\n  ")}\nFROM ${name}.files\nWHERE content = 0`;
+  return `SELECT ${asked.join(",\n  ")}\nFROM ${exactName(table)}.files\nWHERE content = 0`;
 }

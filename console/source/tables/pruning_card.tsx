@@ -19,8 +19,7 @@ const SENTENCES: Readonly<Record<string, string>> = REASONS;
 /** What queries of the last days read of the table, what filters did, and what would help. */
 export function PruningCard({ table }: { table: TableAnswer }): JSX.Element {
   const [days, setDays] = useState(7);
-  const ask = (): Promise<TablePruning | null> => pruningOf(table.name, days);
-  const answer = useAnswer(ask, `${table.name} ${days}`, LOOK_EVERY_MS);
+  const answer = useAnswer(() => pruningOf(table.name, days), `${table.name} ${days}`, LOOK_EVERY_MS);
   const choice = (
     <label class="choice">
       <span>Over the last</span>
@@ -32,7 +31,7 @@ export function PruningCard({ table }: { table: TableAnswer }): JSX.Element {
   return (
     <Card title="Pruning" tools={choice}>
       <Answered answer={answer}>
-        {(pruning) => (
+        {({ pruning }) => (
           <>
             {pruning === null ? <p class="none">No query has read it since then, or you do not see all of its rows.</p> : <Numbers pruning={pruning} />}
             <Advice table={table} pruning={pruning} />
@@ -44,10 +43,10 @@ export function PruningCard({ table }: { table: TableAnswer }): JSX.Element {
   );
 }
 
-async function pruningOf(name: string, days: number): Promise<TablePruning | null> {
+async function pruningOf(name: string, days: number): Promise<{ pruning: TablePruning | null }> {
   const since = new Date(Date.now() - days * DAY_MS).toISOString();
   const answer = await get<{ tables: TablePruning[] }>(`/pruning/summary?${new URLSearchParams({ table: name, since })}`);
-  return answer.tables.find((each) => each.table === name) ?? null;
+  return { pruning: answer.tables.find((each) => each.table === name) ?? null };
 }
 
 function Numbers({ pruning }: { pruning: TablePruning }): JSX.Element {

@@ -17,10 +17,12 @@ class Right(StrEnum):
     """A part of the console that some callers alone may use, by the routes that it asks.
 
     `allQueries`: the queries of all callers. `filters`: the shared keys of filters.
+    `replicas`: the other gateways.
     """
 
     ALL_QUERIES = "allQueries"
     FILTERS = "filters"
+    REPLICAS = "replicas"
     KEYS = "keys"
     POLICIES = "policies"
     AUDIT = "audit"
@@ -37,7 +39,7 @@ def rights_of(app_context: AppContext, principal: Principal) -> list[Right]:
     with suppress(EngineNotReady, ShuttingDown, PoliciesDown):
         access = app_context.access.gateway.access_of(principal)
         if access.administers_all():
-            rights.append(Right.FILTERS)
+            rights += [Right.FILTERS, Right.REPLICAS]
         if administers(access):
             rights.append(Right.ALL_QUERIES)
         if settings.has_authentication and may_administer_policies(app_context, principal):

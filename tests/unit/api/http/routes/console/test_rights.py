@@ -28,7 +28,13 @@ pytestmark = pytest.mark.anyio
 NAMES = ("ops", "ann", "dora", "rob")
 TOKENS = {name: hashlib.sha256(name.encode()).hexdigest() for name in NAMES}
 ROLES = {"ann": ["analyst"], "dora": ["steward"], "rob": ["owner"]}
-PATHS = {"filters": "/filters", "keys": "/keys", "policies": "/policies", "audit": "/audit"}
+PATHS = {
+    "filters": "/filters",
+    "replicas": "/replicas",
+    "keys": "/keys",
+    "policies": "/policies",
+    "audit": "/audit",
+}
 
 
 def settings(**more: Any) -> Settings:
@@ -67,7 +73,7 @@ async def rights_of(client: httpx.AsyncClient, **headers: str) -> set[str]:
     ("name", "expected"),
     [
         ("ops", {"audit", "keys", "policies"}),
-        ("dora", {"filters", "allQueries", "policies"}),
+        ("dora", {"filters", "replicas", "allQueries", "policies"}),
         ("ann", set()),
         ("rob", set()),
     ],
@@ -85,7 +91,7 @@ async def test_with_policies_rights_are_those_of_the_routes(name: str, expected:
 
 async def test_without_authentication_everyone_sees_the_filters_and_nobody_administers() -> None:
     async with client_of(create_app(Settings(), FakeGateway, clock=FakeClock())) as client:
-        assert await rights_of(client) == {"filters"}
+        assert await rights_of(client) == {"filters", "replicas"}
 
 
 async def test_while_the_gateway_starts_a_login_is_shown_with_the_rights_that_are_known() -> None:
