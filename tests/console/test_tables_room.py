@@ -50,6 +50,7 @@ def test_a_table_is_found_and_described_by_its_files(logged_in: LoggedIn) -> Non
     [width] = lines(page, "Columns in the data files")
     assert width[:3] == ["4 of 4", str(DAYS), f"{rows:,}"]
     assert len(lines(page, "Files")) == DAYS
+    page.evaluate("scrollTo(0, 0)")
     picture(page, "console-tables")
 
 

@@ -128,30 +128,12 @@ async def decide(
     return decision_answer(version, decision)
 
 
-def may_administer_policies(app_context: AppContext, principal: Principal) -> bool:
-    """Whether the principal may read and change policies, as an administrator or by the policies themselves.
-
-    Raises:
-        PoliciesDown: this gateway has no store of policies.
-    """
+def _policies(app_context: AppContext, principal: Principal) -> PolicyService:
     service = app_context.access.gateway.policy_service
     is_admin = Admins(frozenset(app_context.settings.admins)).has(principal)
-    return is_admin or _is_granted(service, principal)
-
-
-def _policies(app_context: AppContext, principal: Principal) -> PolicyService:
-    if not may_administer_policies(app_context, principal):
+    if not is_admin and not service.is_administered_by(principal.roles):
         raise AdminRequired
-    return app_context.access.gateway.policy_service
-
-
-def _is_granted(service: PolicyService, principal: Principal) -> bool:
-    # Where policies do not decide, they give no right to change them either.
-    return (
-        service.live is not None
-        and bool(principal.roles)
-        and service.live.current().administers_policies(principal.roles)
-    )
+    return service
 
 
 def _expected_version(if_match: str | None, in_body: int | None) -> int:

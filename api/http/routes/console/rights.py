@@ -1,4 +1,4 @@
-"""What the console may show to a caller. Each route decides for itself all the same."""
+"""The parts of the console that a caller may use. Each route decides for itself all the same."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from contextlib import suppress
 from enum import StrEnum
 
 from api.http.app_context import AppContext
-from api.http.routes.administration.policies import may_administer_policies
 from service.errors.policy_errors import PoliciesDown
 from service.errors.unavailable import EngineNotReady, ShuttingDown
 from service.model.authentication.principals import Admins, Principal
@@ -32,7 +31,8 @@ def rights_of(app_context: AppContext, principal: Principal) -> list[Right]:
     """Returns what the principal may use now. While the gateway starts, this may be less than later."""
     settings = app_context.settings
     rights: list[Right] = []
-    if Admins(frozenset(settings.admins)).has(principal):
+    is_admin = Admins(frozenset(settings.admins)).has(principal)
+    if is_admin:
         rights.append(Right.AUDIT)
         if settings.api_keys:
             rights.append(Right.KEYS)
@@ -42,6 +42,7 @@ def rights_of(app_context: AppContext, principal: Principal) -> list[Right]:
             rights += [Right.FILTERS, Right.REPLICAS]
         if administers(access):
             rights.append(Right.ALL_QUERIES)
-        if settings.has_authentication and may_administer_policies(app_context, principal):
+        service = app_context.access.gateway.policy_service
+        if settings.has_authentication and (is_admin or service.is_administered_by(principal.roles)):
             rights.append(Right.POLICIES)
     return rights
