@@ -43,14 +43,15 @@ def test_a_table_is_found_and_described_by_its_files(logged_in: LoggedIn) -> Non
     page.get_by_role("button", name="Look at the files' bounds").click()
     bounds = lines(page, "Bounds and null values")
     assert bounds[0] == ["sale_id", "0", "0", str(rows - 1)]
-    assert bounds[3][:2] == ["note", f"{rows // 3:,}"]
+    assert bounds[3][:3] == ["note", f"{rows // 3:,}", "empty text"]
     page.get_by_role("button", name="Look at the partitions").click()
     assert len(lines(page, "Partitions")) == DAYS
     page.get_by_role("button", name="Look at the files", exact=True).click()
     [width] = lines(page, "Columns in the data files")
     assert width[:3] == ["4 of 4", str(DAYS), f"{rows:,}"]
     assert len(lines(page, "Files")) == DAYS
-    page.evaluate("scrollTo(0, 0)")
+    # Where a test keeps its files says nothing to readers of the documentation.
+    page.evaluate("document.querySelector('.location').remove(); scrollTo(0, 0)")
     picture(page, "console-tables")
 
 

@@ -81,5 +81,8 @@ function BoundsLines({ columns, values }: { columns: readonly TableColumn[]; val
 }
 
 function bound(value: unknown): ComponentChildren {
-  return value === null || value === undefined ? <span class="soft">not recorded</span> : <span class="mono">{String(value)}</span>;
+  if (value === null || value === undefined || value === "") {
+    return <span class="soft">{value === "" ? "empty text" : "not recorded"}</span>;
+  }
+  return <span class="mono">{String(value)}</span>;
 }
