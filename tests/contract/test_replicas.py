@@ -293,6 +293,15 @@ def test_replicas_are_listed_with_what_is_open_there(meeting: Meeting) -> None:
     assert here.seen(10)[0].is_this_one
 
 
+def test_a_replica_seen_in_the_future_is_as_silent_as_one_seen_in_the_past(meeting: Meeting) -> None:
+    replica = meeting.replica()
+    replica.beat((), (), ())
+    meeting.pass_time(-60)
+    [seen] = replica.seen(10)
+    assert seen.silent_ms is not None
+    assert 30_000 <= seen.silent_ms <= 60_000
+
+
 def test_a_store_that_is_down_is_named() -> None:
     replicas = PostgresReplicas(NOBODY_THERE, named())
     try:

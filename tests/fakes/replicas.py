@@ -139,7 +139,7 @@ class FakeReplicas:
             SeenReplica(
                 replica,
                 started_at,
-                None if seen_ms is None else now_ms - seen_ms,
+                None if seen_ms is None else abs(now_ms - seen_ms),
                 sum(row.replica_id == own for row in rows.values()),
                 own == self.replica.replica_id,
             )

@@ -24,7 +24,8 @@ class Replica:
 class SeenReplica:
     """A replica as the store that all of them share knows it; times are from the store's clock.
 
-    `silent_ms` counts since it last reported that it is alive. None: it reported that it ends.
+    `silent_ms` is the distance to its last report that it is alive, which is in the future if the clock was
+    set back. None: it reported that it ends.
     """
 
     replica: Replica

@@ -25,4 +25,7 @@ async def list_replicas(
     require_admin(access)
     overview = app_context.access.gateway.queries.overview
     found = await app_context.access.call(overview.replicas, query.limit)
-    return ReplicasAnswer(replicas=[replica_answer(seen) for seen in found])
+    return ReplicasAnswer(
+        replicas=[replica_answer(seen) for seen in found],
+        lost_after_ms=app_context.settings.replica_lost_after_s * 1000,
+    )

@@ -34,6 +34,9 @@ def rights_of(app_context: AppContext, principal: Principal) -> list[Right]:
     is_admin = Admins(frozenset(settings.admins)).has(principal)
     if is_admin:
         rights.append(Right.AUDIT)
+        # Also while policies decide nothing: the stored ones can be read and changed still.
+        if settings.has_authentication:
+            rights.append(Right.POLICIES)
         if settings.api_keys:
             rights.append(Right.KEYS)
     with suppress(EngineNotReady, ShuttingDown, PoliciesDown):
@@ -43,6 +46,6 @@ def rights_of(app_context: AppContext, principal: Principal) -> list[Right]:
         if administers(access):
             rights.append(Right.ALL_QUERIES)
         service = app_context.access.gateway.policy_service
-        if settings.has_authentication and (is_admin or service.is_administered_by(principal.roles)):
+        if settings.has_authentication and not is_admin and service.is_administered_by(principal.roles):
             rights.append(Right.POLICIES)
     return rights

@@ -38,6 +38,9 @@ class ReplicasAnswer(WireModel):
     """Those that were seen last come first. Some may have ended: they are forgotten after a day."""
 
     replicas: list[ReplicaAnswer]
+    lost_after_ms: Annotated[
+        int, Field(description="the open queries of a replica that is silent for so long are REPLICA_LOST")
+    ]
 
 
 def replica_answer(seen: SeenReplica) -> ReplicaAnswer:

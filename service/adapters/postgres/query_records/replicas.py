@@ -156,8 +156,11 @@ def _seen_last(limit: int) -> Executable:
     opened = (
         select(func.count()).where(OPEN_QUERIES.c.replica_id == row.replica_id).correlate(REPLICAS)
     ).scalar_subquery()
-    # One that has left has no time, and an infinite interval has no milliseconds.
-    silent_ms = case((func.isfinite(row.last_seen), milliseconds(NOW - row.last_seen)), else_=null())
+    # One that has left has no time, and an infinite interval has no milliseconds. If the clock was set back,
+    # a time in the future says as little of a replica as one equally long ago.
+    silent_ms = case(
+        (func.isfinite(row.last_seen), func.abs(milliseconds(NOW - row.last_seen))), else_=null()
+    )
     return (
         select(
             row.replica_id,

@@ -23,7 +23,7 @@ def seen(number: int, silent_ms: int | None, *, is_this_one: bool = False) -> Se
 async def test_replicas_are_listed_as_the_store_knows_them(
     client: httpx.AsyncClient, gateway: FakeGateway
 ) -> None:
-    assert (await client.get("/replicas")).json() == {"replicas": []}
+    assert (await client.get("/replicas")).json() == {"replicas": [], "lostAfterMs": 20_000}
     gateway.queries.replicas = [seen(1, 900, is_this_one=True), seen(2, None)]
     [first, second] = (await client.get("/replicas")).json()["replicas"]
     assert first == {

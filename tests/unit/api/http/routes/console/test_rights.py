@@ -89,6 +89,17 @@ async def test_with_policies_rights_are_those_of_the_routes(name: str, expected:
     assert {answer.status_code for answer in answers.values()} <= {200, 403}
 
 
+async def test_while_policies_are_not_known_an_administrator_can_still_read_the_stored_ones() -> None:
+    gateway, clock = FakeGateway(), FakeClock()
+    store = FakePolicyStore(clock)
+    gateway._policies = LivePolicies(store, clock)
+    gateway._policy_service = fake_policies(lambda: gateway.tables(), store, live=gateway._policies)
+    async with client_of(create_app(settings(), lambda: gateway, clock=clock)) as client:
+        assert (await client.get("/policies", headers=as_("ops"))).status_code == 200
+        assert await rights_of(client, **as_("ops")) == {"audit", "keys", "policies"}
+        assert await rights_of(client, **as_("dora")) == set()
+
+
 async def test_without_authentication_everyone_sees_the_filters_and_nobody_administers() -> None:
     async with client_of(create_app(Settings(), FakeGateway, clock=FakeClock())) as client:
         assert await rights_of(client) == {"filters", "replicas"}
@@ -106,7 +117,7 @@ async def test_while_the_gateway_starts_a_login_is_shown_with_the_rights_that_ar
         app.router.lifespan_context(app),
         httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client,
     ):
-        assert await rights_of(client, **as_("ops")) == {"audit", "keys"}
+        assert await rights_of(client, **as_("ops")) == {"audit", "keys", "policies"}
         assert await rights_of(client, **as_("ann")) == set()
         may_start.set()
         await app.state.app_context.access.opened()
