@@ -81,12 +81,82 @@ test("parts of the room for operators go by rights", async () => {
   assert.deepEqual(sectionsFor(login("audit", "keys")).map((each) => each.name), ["queries", "gateway", "keys", "audit"]);
 });
 
-test("lines of the audit log and words of fields are read, and a line that was cut off is left out", async () => {
+test("lines of the audit log and words of fields are read, and a log that was cut off is no answer", async () => {
   const { eventsIn } = await rules("operate/audit_lines");
   const { wordsIn } = await rules("operate/typed_words");
-  assert.deepEqual(eventsIn('{"position":9223372036854775807,"action":"QUERY"}\n{"position":2}\n{"posi'), [
+  assert.deepEqual(eventsIn('{"position":9223372036854775807,"action":"QUERY"}\n{"position":2}\n'), [
     { position: 9223372036854775807n, action: "QUERY" },
     { position: 2 },
   ]);
+  assert.deepEqual(eventsIn(""), []);
+  // Otherwise it would look as if nothing more had happened.
+  assert.throws(() => eventsIn('{"position":2}\n{"posi'), (error) => error.problem.code === "ANSWER_CUT_OFF");
   assert.deepEqual(wordsIn(" reader,analyst  reader\n"), ["reader", "analyst"]);
+});
+
+test("numbers beyond those of JavaScript are shown, and break no page", async () => {
+  const { count, counted, share, size } = await rules("words/numbers");
+  const { adviceOf, showsCounts } = await rules("tables/advice");
+  const many = 10n ** 19n;
+  assert.deepEqual([size(2n * 10n ** 16n), count(many), counted(many, "row")], ["20.0 PB", "10,000,000,000,000,000,000", "10,000,000,000,000,000,000 rows"]);
+  assert.equal(share(many, 4n * many), 25);
+  const huge = { ...TABLE, dataFileCount: many, totalBytes: many, recordCount: many, recordCountAtMost: many };
+  assert.equal(showsCounts(huge), true);
+  const pruning = { queries: 20, dataFiles: { total: many, selected: many - 5n }, filters: { byReason: {} } };
+  assert.match(adviceOf(huge, pruning)[0], /merges them/);
+  assert.match(adviceOf(huge, pruning)[1], /read most/);
+});
+
+test("a moment has its seconds and its time zone where both matter", async () => {
+  const { exactClock } = await rules("words/numbers");
+  const said = exactClock("2026-01-02T03:04:05Z");
+  assert.match(said, /\b(0?[345]):\d\d:05|:05\b/);
+  const zone = new Intl.DateTimeFormat(undefined, { timeZoneName: "short" }).formatToParts(new Date("2026-01-02T03:04:05Z")).find((part) => part.type === "timeZoneName");
+  assert.ok(said.includes(zone.value), said);
+});
+
+test("a list that is full is not said to be all", async () => {
+  const { atLeast } = await rules("words/numbers");
+  assert.deepEqual([atLeast(199, 200, "key"), atLeast(200, 200, "key"), atLeast(1, 200, "key")], ["199 keys", "200 or more keys", "1 key"]);
+});
+
+test("how many columns a file has is compared only with a number of the same kind", async () => {
+  const { widthOf } = await rules("tables/widths");
+  const flat = [{ type: "long" }, { type: "string" }];
+  assert.deepEqual([widthOf(1, flat), widthOf(2n, flat), widthOf(-1, flat), widthOf(null, flat)], ["1 of 2", "2 of 2", "not recorded", "not recorded"]);
+  // A file that was written before a column was dropped has more than the table has now.
+  assert.equal(widthOf(3, flat), "3");
+  // The fields in a nested column count one by one in a file.
+  assert.equal(widthOf(2, [{ type: "long" }, { type: "struct<1: x: int, 2: y: int>" }]), "2");
+});
+
+test("what maintenance does by itself is said as it is set", async () => {
+  const { asksFirst, scheduleWords } = await rules("tables/maintenance_words");
+  const schedule = { isOn: true, intervalS: 600, appendedFiles: 0, idleS: 0, operations: ["compact", "expire"] };
+  assert.equal(scheduleWords({ ...schedule, isOn: false }), "The gateway does none by itself.");
+  assert.equal(scheduleWords(schedule), "The gateway does compact, expire by itself: after upserts, at least 10 min 0 s apart.");
+  assert.match(scheduleWords({ ...schedule, appendedFiles: 50 }), /50 ingested files are compacted, as often at most/);
+  assert.match(scheduleWords({ ...schedule, idleS: 60 }), /1 min 0 s after the last ingest/);
+  assert.deepEqual([["compact"], ["compact", "expire"], ["removeOrphans"]].map(asksFirst), [false, true, true]);
+});
+
+test("an id needs no page that came by TLS", async (t) => {
+  const { newId } = await rules("gateway/new_id");
+  const known = Object.getOwnPropertyDescriptor(globalThis, "crypto");
+  t.after(() => Object.defineProperty(globalThis, "crypto", known));
+  Object.defineProperty(globalThis, "crypto", { configurable: true, value: { getRandomValues: (bytes) => bytes.fill(255) } });
+  assert.equal(newId(), "ffffffff-ffff-4fff-bfff-ffffffffffff");
+});
+
+test("who clicks twice in a row has not been asked yet", async () => {
+  const { stageAfter } = await rules("page/stages");
+  assert.deepEqual([stageAfter("idle", 1), stageAfter("sure", 2), stageAfter("sure", 1)], ["sure", "sure", "busy"]);
+  // A keyboard counts no clicks.
+  assert.deepEqual([stageAfter("idle", 0), stageAfter("sure", 0)], ["sure", "busy"]);
+});
+
+test("a replica is alive as long as the gateway does not count it as lost", async () => {
+  const { stateOf } = await rules("operate/replica_words");
+  const words = [null, 0, 59_999, 60_000].map((silentMs) => stateOf({ silentMs }, 60_000));
+  assert.deepEqual(words, ["has ended", "alive", "alive", "silent for 1 min 0 s"]);
 });

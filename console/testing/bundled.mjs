@@ -9,8 +9,10 @@ const here = import.meta.dirname;
 const folder = mkdtempSync(join(tmpdir(), "console-rules-"));
 after(() => rmSync(folder, { recursive: true }));
 
-export async function rules(path) {
-  const outfile = join(folder, path.replace("/", "-") + ".mjs");
-  await build({ entryPoints: [join(here, "../source", `${path}.ts`)], outfile, bundle: true, format: "esm" });
+/** Returns what the modules export. Those that are named together share what they import. */
+export async function rules(...paths) {
+  const outfile = join(folder, paths.join("+").replaceAll("/", "-") + ".mjs");
+  const stdin = { contents: paths.map((path) => `export * from "./${path}";`).join("\n"), resolveDir: join(here, "../source") };
+  await build({ stdin, outfile, bundle: true, format: "esm" });
   return import(outfile);
 }

@@ -16,6 +16,11 @@ export interface Replica {
   isThisOne: boolean;
 }
 
+export interface Replicas {
+  replicas: Replica[];
+  lostAfterMs: number;
+}
+
 export interface CachedFilter {
   fingerprint: string;
   tables: string[];

@@ -26,8 +26,8 @@ export interface Problem {
 }
 
 export interface Selection {
-  total: number;
-  selected: number;
+  total: Whole;
+  selected: Whole;
 }
 
 export interface ScanProgress {

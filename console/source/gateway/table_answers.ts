@@ -46,10 +46,10 @@ export interface TableAnswer {
   sortOrder: { source: string; transform: string; direction: string; nullOrder: string }[];
   snapshots: Snapshot[];
   references: Reference[];
-  recordCount: number | null;
-  recordCountAtMost: number | null;
-  dataFileCount: number;
-  totalBytes: number;
+  recordCount: Whole | null;
+  recordCountAtMost: Whole | null;
+  dataFileCount: Whole;
+  totalBytes: Whole;
   comment: string | null;
   acceptedFilterColumns: { column: string; by: string }[];
   pruning: TablePruning | null;

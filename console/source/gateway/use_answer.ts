@@ -2,8 +2,7 @@
 
 import { useCallback, useEffect, useState } from "preact/hooks";
 import type { Problem } from "./answers";
-import { mayRecover, pauseMs } from "./next_look";
-import { problemIn } from "./requests";
+import { Looking } from "./looking";
 
 export interface Answer<T> {
   /** The newest answer. It stays while later questions fail. null: there is none yet. */
@@ -34,62 +33,4 @@ export function useAnswer<T extends object>(ask: () => Promise<T>, subject: stri
     return () => looking.stop();
   }, [subject, everyMs, turn]);
   return { value, problem, again };
-}
-
-class Looking<T> {
-  private timer: ReturnType<typeof setTimeout> | undefined;
-  private failures = 0;
-  private isAsking = false;
-  private isOver = false;
-
-  constructor(
-    private readonly ask: () => Promise<T>,
-    private readonly everyMs: number | null,
-    private readonly onValue: (value: T) => void,
-    private readonly onProblem: (problem: Problem) => void,
-  ) {}
-
-  start(): void {
-    document.addEventListener("visibilitychange", this.shown);
-    void this.look();
-  }
-
-  stop(): void {
-    this.isOver = true;
-    clearTimeout(this.timer);
-    document.removeEventListener("visibilitychange", this.shown);
-  }
-
-  private readonly shown = (): void => {
-    clearTimeout(this.timer);
-    if (!document.hidden && this.everyMs !== null) {
-      void this.look();
-    }
-  };
-
-  private async look(): Promise<void> {
-    if (this.isAsking || this.isOver) {
-      return;
-    }
-    this.isAsking = true;
-    let isHopeful = true;
-    try {
-      const found = await this.ask();
-      this.failures = 0;
-      if (!this.isOver) {
-        this.onValue(found);
-      }
-    } catch (error) {
-      const problem = problemIn(error);
-      this.failures += 1;
-      isHopeful = mayRecover(problem.status);
-      if (!this.isOver) {
-        this.onProblem(problem);
-      }
-    }
-    this.isAsking = false;
-    if (isHopeful && this.everyMs !== null && !this.isOver && !document.hidden) {
-      this.timer = setTimeout(() => void this.look(), pauseMs(this.everyMs, this.failures));
-    }
-  }
 }

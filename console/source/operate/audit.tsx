@@ -6,7 +6,7 @@ import { useAnswer } from "../gateway/use_answer";
 import { Answered } from "../page/answered";
 import { Card } from "../page/card";
 import { Lines } from "../page/lines";
-import { clock } from "../words/numbers";
+import { exactClock } from "../words/numbers";
 import { eventsIn } from "./audit_lines";
 
 const HOUR_MS = 3_600_000;
@@ -64,7 +64,7 @@ function Events({ events }: { events: readonly AuditEvent[] }): JSX.Element {
   const rows = events.map((event) => ({
     key: String(event.position),
     cells: [
-      clock(event.at),
+      exactClock(event.at),
       <span class="mono">{event.action}</span>,
       <span class={`state ${event.errorCode === null ? "SUCCEEDED" : "FAILED"}`}>{event.errorCode ?? event.outcome.toLowerCase()}</span>,
       event.principal ?? "",

@@ -5,7 +5,7 @@ import { useAnswer } from "../gateway/use_answer";
 import { Answered } from "../page/answered";
 import { Card } from "../page/card";
 import { Lines } from "../page/lines";
-import { count, duration, share, size } from "../words/numbers";
+import { count, counted, duration, share, size } from "../words/numbers";
 import { Replicas } from "./replicas";
 import { type Samples, labelled, samplesIn, valueOf } from "./exposition";
 
@@ -118,14 +118,18 @@ function Engine({ samples }: { samples: Samples }): JSX.Element {
   const build = samples.get("sluice_build_info")?.[0]?.labels;
   return (
     <p class="facts">
-      <span>{valueOf(samples, "sluice_engine_up") === 1 ? "It answers" : "It does not answer"}</span>
+      <span>{engineWords(valueOf(samples, "sluice_engine_up"))}</span>
       {silentS > 0 && <span>silent for {duration(silentS * 1000)}</span>}
-      <span>replaced {count(replaced)} times</span>
-      {given > 0 && <span>{count(given)} calls that nobody waits for</span>}
+      <span>replaced {counted(replaced, "time")}</span>
+      {given > 0 && <span>{counted(given, "call")} that nobody waits for</span>}
       {collecting !== null && <span>{Math.round(collecting * 100)}% of the time in garbage collection</span>}
       {build !== undefined && <span>Sluice {build["version"]}, Spark {build["spark"]}, Python {build["python"]}</span>}
     </p>
   );
+}
+
+function engineWords(up: number | null): string {
+  return up === null ? "Not known whether it answers" : up === 1 ? "It answers" : "It does not answer";
 }
 
 function number(value: number | null): string {

@@ -23,7 +23,7 @@ export function Keys(): JSX.Element {
   return (
     <>
       <Card title="New key">
-        {made === null ? <NewKey onMade={onMade} /> : <Secret made={made} onSeen={() => setMade(null)} />}
+        {made === null ? <NewKey onMade={onMade} onFailed={answer.again} /> : <Secret made={made} onSeen={() => setMade(null)} />}
       </Card>
       <Card title="Keys"><Answered answer={answer}>{(keys) => <KeyLines keys={keys} onDone={answer.again} />}</Answered></Card>
     </>
@@ -33,13 +33,15 @@ export function Keys(): JSX.Element {
 function Secret({ made, onSeen }: { made: MadeKey; onSeen: () => void }): JSX.Element {
   const [words, setWords] = useState("Copy");
   const copy = (): void => {
-    navigator.clipboard.writeText(made.key).then(() => setWords("Copied"), () => setWords("Copy it by hand"));
+    // Browsers have a clipboard only for pages that came by TLS, or from this machine.
+    const written = navigator.clipboard?.writeText(made.key) ?? Promise.reject(new Error());
+    written.then(() => setWords("Copied"), () => setWords("Copy it by hand"));
   };
   return (
     <div class="secret" role="status">
       <p>The key of <b>{made.principal}</b>. It is shown only now: nobody can look it up later.</p>
       <p><code tabIndex={0}>{made.key}</code></p>
-      <p class="row"><button type="button" onClick={copy}>{words}</button><button type="button" class="primary" onClick={onSeen}>I have it</button></p>
+      <p class="row"><button type="button" onClick={copy}><span aria-live="polite">{words}</span></button><button type="button" class="primary" onClick={onSeen}>I have it</button></p>
     </div>
   );
 }

@@ -8,8 +8,14 @@ import { wordsIn } from "./typed_words";
 
 const LONGEST_DAYS = 3_650;
 
+interface Props {
+  onMade: (key: MadeKey) => void;
+  /** A key may have been made all the same, if the answer was lost. */
+  onFailed: () => void;
+}
+
 /** A form for a new key. Its secret goes to `onMade`, and nowhere else. */
-export function NewKey({ onMade }: { onMade: (key: MadeKey) => void }): JSX.Element {
+export function NewKey({ onMade, onFailed }: Props): JSX.Element {
   const [problem, setProblem] = useState<Problem | null>(null);
   const [isBusy, setBusy] = useState(false);
   const submit = (event: TargetedSubmitEvent<HTMLFormElement>): void => {
@@ -26,6 +32,7 @@ export function NewKey({ onMade }: { onMade: (key: MadeKey) => void }): JSX.Elem
     post<MadeKey>("/keys", body).then(onMade, (error: unknown) => {
       setBusy(false);
       setProblem(problemIn(error));
+      onFailed();
     });
   };
   return (

@@ -7,7 +7,7 @@ import { Card } from "../page/card";
 import { Lines } from "../page/lines";
 import { hashOf } from "../page/route";
 import { SureButton } from "../page/sure_button";
-import { clock, counted, duration } from "../words/numbers";
+import { atLeast, clock, counted, duration } from "../words/numbers";
 
 const LOOK_EVERY_MS = 2_000;
 const MOST_LISTED = 200;
@@ -34,10 +34,10 @@ export function OpenQueries({ hasAll, login }: { hasAll: boolean; login: Login }
       <Answered answer={answer}>
         {({ running, waiting, ended }) => (
           <>
-            <Card title={counted(running.length, "running query", "running queries")}>
+            <Card title={atLeast(running.length, MOST_LISTED, "running query", "running queries")}>
               <OpenLines label="Running queries" queries={running} login={login} onDone={answer.again} none="Nothing runs now." />
             </Card>
-            <Card title={counted(waiting.length, "waiting query", "waiting queries")}>
+            <Card title={atLeast(waiting.length, MOST_LISTED, "waiting query", "waiting queries")}>
               <OpenLines label="Waiting queries" queries={inLine(waiting)} login={login} onDone={answer.again} none="Nobody waits." />
             </Card>
             <Card title="Ended just now"><Ended queries={ended} login={login} /></Card>

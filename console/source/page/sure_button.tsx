@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Problem } from "../gateway/answers";
 import { problemIn } from "../gateway/requests";
+import { type Stage, stageAfter } from "./stages";
 
 const ASKS_FOR_MS = 8_000;
 
@@ -17,7 +18,7 @@ interface Props {
 
 /** A button for what cannot be undone: it asks once whether one is sure, and says why it failed. */
 export function SureButton({ name, what, act, onDone }: Props): JSX.Element {
-  const [stage, setStage] = useState<"idle" | "sure" | "busy">("idle");
+  const [stage, setStage] = useState<Stage>("idle");
   const [problem, setProblem] = useState<Problem | null>(null);
   const isHere = useRef(true);
   useEffect(() => () => { isHere.current = false; }, []);
@@ -28,12 +29,12 @@ export function SureButton({ name, what, act, onDone }: Props): JSX.Element {
     const timer = setTimeout(() => setStage("idle"), ASKS_FOR_MS);
     return () => clearTimeout(timer);
   }, [stage]);
-  const click = (): void => {
-    if (stage === "idle") {
-      setStage("sure");
+  const click = (event: MouseEvent): void => {
+    const next = stageAfter(stage, event.detail);
+    setStage(next);
+    if (next !== "busy") {
       return;
     }
-    setStage("busy");
     act().then(
       () => {
         if (isHere.current) {
@@ -57,11 +58,18 @@ export function SureButton({ name, what, act, onDone }: Props): JSX.Element {
         class={stage === "idle" ? "small" : "small danger"}
         disabled={stage === "busy"}
         onClick={click}
-        onKeyDown={(event) => event.key === "Escape" && setStage("idle")}
+        onKeyDown={(event) => {
+          if (event.key === "Escape") {
+            setStage("idle");
+          } else if (event.repeat) {
+            // A key that is held down clicks again and again.
+            event.preventDefault();
+          }
+        }}
       >
         {stage === "sure" ? `${name}: sure?` : stage === "busy" ? "…" : name}<span class="hidden"> {what}</span>
       </button>
-      {problem !== null && <p class="error" role="alert">{problem.detail}</p>}
+      {problem !== null && <p class="error" role="alert"><code>{problem.code}</code> {problem.detail}</p>}
     </>
   );
 }

@@ -31,7 +31,7 @@ export function adviceOf(table: TableAnswer, pruning: TablePruning | null): stri
       "No column is known to tell files apart. Partition or sort the table by a column that queries join on, or set bloom filters for it.",
     );
   }
-  if (table.dataFileCount >= MANY_FILES && table.totalBytes / table.dataFileCount < SMALL_FILE_BYTES) {
+  if (table.dataFileCount >= MANY_FILES && Number(table.totalBytes) / Number(table.dataFileCount) < SMALL_FILE_BYTES) {
     const of = table.partitionSpec.length > 0 ? "those of one partition" : "them";
     advice.push(`Its files are small. The maintenance “compact” merges ${of}, so that queries open fewer.`);
   }
@@ -54,5 +54,6 @@ export function reasonsOf(pruning: TablePruning): [string, number][] {
 }
 
 function isLittle({ dataFiles }: TablePruning): boolean {
-  return dataFiles.total > 0 && (dataFiles.total - dataFiles.selected) / dataFiles.total < LITTLE_LEFT_OUT;
+  const [total, selected] = [Number(dataFiles.total), Number(dataFiles.selected)];
+  return total > 0 && (total - selected) / total < LITTLE_LEFT_OUT;
 }

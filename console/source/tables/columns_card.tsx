@@ -55,7 +55,7 @@ function Bounds({ table }: { table: TableAnswer }): JSX.Element | null {
       )}
       <LookedUp
         name="Look at the files' bounds"
-        note="A query of Iceberg's metadata. It reads no rows. Bounds of long texts are cut, and deletes do not change them."
+        note="A query of Iceberg's metadata. It reads no rows. Files that did not record them do not count. Bounds of long texts are cut, and deletes do not change them."
         sqls={[boundsSql(table, columns)]}
       >
         {([answer]) => <BoundsLines columns={columns} values={answer?.[0] ?? []} />}

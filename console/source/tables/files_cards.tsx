@@ -1,11 +1,12 @@
 import type { JSX } from "preact";
-import type { Cell, Row } from "../gateway/answers";
-import type { TableAnswer } from "../gateway/table_answers";
+import type { Row } from "../gateway/answers";
+import type { TableAnswer, TableColumn } from "../gateway/table_answers";
 import { Card } from "../page/card";
 import { Lines } from "../page/lines";
 import { count, counted, size } from "../words/numbers";
 import { LookedUp } from "./looked_up";
 import { MOST_FILES, MOST_PARTITIONS, filesSql, partitionsSql, widthsSql } from "./metadata_sql";
+import { numberOf, widthOf } from "./widths";
 
 const NOTE = "A query of Iceberg's metadata. It reads no rows.";
 const CONTENTS: Readonly<Record<string, string>> = { 0: "data", 1: "deletes by position", 2: "deletes by value" };
@@ -17,8 +18,8 @@ export function FilesCard({ table }: { table: TableAnswer }): JSX.Element {
       <LookedUp name="Look at the files" note={NOTE} sqls={[widthsSql(table), filesSql(table, table.partitionSpec.length > 0)]}>
         {([widths, files]) => (
           <>
-            <Widths rows={widths ?? []} columns={table.columns.length} />
-            <Files rows={files ?? []} columns={table.columns.length} />
+            <Widths rows={widths ?? []} columns={table.columns} />
+            <Files rows={files ?? []} columns={table.columns} />
           </>
         )}
       </LookedUp>
@@ -26,7 +27,7 @@ export function FilesCard({ table }: { table: TableAnswer }): JSX.Element {
   );
 }
 
-function Widths({ rows, columns }: { rows: readonly Row[]; columns: number }): JSX.Element {
+function Widths({ rows, columns }: { rows: readonly Row[]; columns: readonly TableColumn[] }): JSX.Element {
   const lines = rows.map(([width, files, records, bytes]) => ({
     key: String(width),
     cells: [widthOf(width, columns), count(numberOf(files)), count(numberOf(records)), size(numberOf(bytes)), size(numberOf(bytes) / Math.max(1, numberOf(files)))],
@@ -44,7 +45,7 @@ function Widths({ rows, columns }: { rows: readonly Row[]; columns: number }): J
   );
 }
 
-function Files({ rows, columns }: { rows: readonly Row[]; columns: number }): JSX.Element {
+function Files({ rows, columns }: { rows: readonly Row[]; columns: readonly TableColumn[] }): JSX.Element {
   const lines = rows.map(([content, part, path, records, bytes, width]) => ({
     key: String(path),
     cells: [
@@ -102,14 +103,4 @@ function Partitions({ rows, fields }: { rows: readonly Row[]; fields: readonly s
       />
     </>
   );
-}
-
-// Spark says -1, or NULL, where a writer did not record the sizes of columns.
-function widthOf(width: Cell, columns: number): string {
-  const known = numberOf(width);
-  return known > 0 ? `${count(known)} of ${count(columns)}` : "not recorded";
-}
-
-function numberOf(cell: Cell): number {
-  return typeof cell === "number" ? cell : typeof cell === "bigint" ? Number(cell) : 0;
 }

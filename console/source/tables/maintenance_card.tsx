@@ -8,14 +8,11 @@ import { Answered } from "../page/answered";
 import { Card } from "../page/card";
 import { Lines } from "../page/lines";
 import { ProblemNote } from "../page/problem_note";
+import { SureButton } from "../page/sure_button";
 import { clock, count, counted, duration } from "../words/numbers";
+import { OPERATIONS, asksFirst, scheduleWords } from "./maintenance_words";
 
 const LOOK_EVERY_MS = 5_000;
-const OPERATIONS: Readonly<Record<string, string>> = {
-  compact: "merges files, and applies deletes",
-  expire: "removes old snapshots",
-  removeOrphans: "removes old files that no snapshot has",
-};
 
 /** Maintenance: what the gateway does by itself, what ran, and a form to ask for more. */
 export function MaintenanceCard({ path }: { path: string }): JSX.Element {
@@ -26,7 +23,7 @@ export function MaintenanceCard({ path }: { path: string }): JSX.Element {
       <Answered answer={answer}>
         {(found) => (
           <>
-            <p>{scheduleWords(found)}</p>
+            <p>{scheduleWords(found.schedule)}</p>
             <p class="note">
               Younger snapshots than {counted(found.floors.snapshotsOlderThanHours, "hour")}, the newest {count(found.floors.retainLast)}, and
               orphans younger than {counted(found.floors.orphansOlderThanHours, "hour")} always stay.
@@ -38,13 +35,6 @@ export function MaintenanceCard({ path }: { path: string }): JSX.Element {
       </Answered>
     </Card>
   );
-}
-
-function scheduleWords({ schedule }: Maintenances): string {
-  if (!schedule.isOn) {
-    return "The gateway does none by itself.";
-  }
-  return `The gateway does ${schedule.operations.join(", ")} by itself: after upserts, at least ${duration(schedule.intervalS * 1000)} apart.`;
 }
 
 function Past({ all }: { all: readonly Maintenance[] }): JSX.Element {
@@ -79,11 +69,16 @@ function Form({ address, onSent }: { address: string; onSent: () => void }): JSX
   const [problem, setProblem] = useState<Problem | null>(null);
   const [isBusy, setBusy] = useState(false);
   const [chosen, setChosen] = useState<readonly string[]>(["compact"]);
+  const operations = Object.keys(OPERATIONS).filter((name) => chosen.includes(name));
+  const send = (): Promise<unknown> => post(address, { operations });
+  const isFinal = asksFirst(operations);
   const submit = (event: TargetedSubmitEvent<HTMLFormElement>): void => {
     event.preventDefault();
+    if (isFinal) {
+      return;
+    }
     setBusy(true);
-    const operations = Object.keys(OPERATIONS).filter((name) => chosen.includes(name));
-    post(address, { operations }).then(
+    send().then(
       () => {
         setBusy(false);
         setProblem(null);
@@ -104,7 +99,12 @@ function Form({ address, onSent }: { address: string; onSent: () => void }): JSX
           <label><input type="checkbox" checked={chosen.includes(name)} onChange={() => toggle(name)} /> <span class="mono">{name}</span> <span class="soft">{words}</span></label>
         ))}
       </fieldset>
-      <button type="submit" disabled={isBusy || chosen.length === 0}>{isBusy ? "Sending …" : "Run"}</button>
+      {isFinal ? (
+        // With other operations, a yes to the last ones is none.
+        <SureButton key={operations.join(" ")} name="Run" what={operations.join(", ")} act={send} onDone={onSent} />
+      ) : (
+        <button type="submit" disabled={isBusy || chosen.length === 0}>{isBusy ? "Sending …" : "Run"}</button>
+      )}
       {problem !== null && <ProblemNote problem={problem} />}
     </form>
   );

@@ -58,7 +58,11 @@ LIMIT ${MOST_PARTITIONS}`;
 
 /** Returns the columns whose values files describe: nested ones have no bounds of their own. */
 export function describedColumns(columns: readonly TableColumn[]): TableColumn[] {
-  return columns.filter((column) => !NESTED.test(column.type));
+  return columns.filter((column) => !isNested(column));
+}
+
+export function isNested({ type }: { type: string }): boolean {
+  return NESTED.test(type);
 }
 
 /** Asks for each column's null values, and its least and greatest value, in the order of the columns. */

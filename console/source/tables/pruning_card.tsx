@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import REASONS from "../explain/reasons.json";
-import type { Selection } from "../gateway/answers";
+import type { Selection, Whole } from "../gateway/answers";
 import { get } from "../gateway/requests";
 import type { TableAnswer, TablePruning } from "../gateway/table_answers";
 import { useAnswer } from "../gateway/use_answer";
@@ -77,7 +77,7 @@ function Numbers({ pruning }: { pruning: TablePruning }): JSX.Element {
   );
 }
 
-function Bar({ name, selection, shown }: { name: string; selection: Selection; shown: (number: number) => string }): JSX.Element {
+function Bar({ name, selection, shown }: { name: string; selection: Selection; shown: (number: Whole) => string }): JSX.Element {
   return (
     <>
       <dt>{name}</dt>

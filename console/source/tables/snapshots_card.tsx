@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import type { Reference, TableAnswer } from "../gateway/table_answers";
 import { Card } from "../page/card";
 import { hashOf } from "../page/route";
-import { clock } from "../words/numbers";
+import { exactClock } from "../words/numbers";
 import { sqlName } from "./metadata_sql";
 
 const MOST_KNOWN = 100;
@@ -22,7 +22,7 @@ export function SnapshotsCard({ table }: { table: TableAnswer }): JSX.Element {
           return (
             <li key={id}>
               <p>
-                <b>{clock(snapshot.committedAt)}</b> <span class="badge">{snapshot.operation ?? "unknown"}</span>
+                <b>{exactClock(snapshot.committedAt)}</b> <span class="badge">{snapshot.operation ?? "unknown"}</span>
                 {table.references.filter((reference) => String(reference.snapshotId) === id).map((reference) => <Name reference={reference} />)}
               </p>
               <p class="note">

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { PlaceFields } from "../ask/place_fields";
 import { Listing } from "../ask/listing";
 import type { Place } from "../ask/completion";
@@ -13,6 +13,12 @@ export function Tables({ route }: RoomProps): JSX.Element {
   const listing = useMemo(() => new Listing(), []);
   const table = route.values.get("table") ?? "";
   const [place, setPlace] = useState<Place>(() => placeIn(route.values));
+  // The way back leads to the place of that table.
+  useEffect(() => {
+    if (table !== "") {
+      setPlace(placeIn(route.values));
+    }
+  }, [route.values.toString()]);
   const choose = (chosen: Place): void => {
     setPlace(chosen);
     window.history.replaceState(null, "", hashOf("tables", "", { ...chosen, table }));
