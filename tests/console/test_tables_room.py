@@ -71,12 +71,29 @@ def test_maintenance_is_refused_in_words_and_done_for_who_may(logged_in: LoggedI
     page.get_by_role("button", name="Run", exact=True).click()
     assert "TABLE_ACCESS_DENIED" in page.get_by_role("alert").inner_text()
     page = logged_in(CALENDAR, name="olga", roles=OPERATOR)
+    page.get_by_label("expire").check()
+    # What removes snapshots is asked about, and the second half of a double click is no answer.
+    page.get_by_role("button", name="Run compact, expire").dblclick()
+    page.get_by_role("button", name="Run: sure? compact, expire").wait_for()
+    assert page.get_by_text("There was none yet.").is_visible()
+    page.get_by_label("expire").uncheck()
     page.get_by_role("button", name="Run", exact=True).click()
     [line] = lines(page, "Maintenance so far")
     assert line[2:5] == ["compact", "main", "olga"]
     page.get_by_role("region", name="Maintenance so far").locator(".state.SUCCEEDED").wait_for(
         timeout=LOOK_MS
     )
+
+
+def test_without_catalogs_the_room_says_why_it_has_nothing_to_choose(logged_in: LoggedIn) -> None:
+    page = logged_in("/console")
+    page.route("**/catalogs", lambda route: route.abort())
+    page.goto("/console#/tables")
+    page.get_by_role("alert").get_by_text("UNREACHABLE").wait_for(timeout=5_000)
+    page.unroute("**/catalogs")
+    page.get_by_role("button", name="Try again").click()
+    page.get_by_label("Catalog").select_option("lake")
+    assert page.get_by_role("alert").count() == 0
 
 
 def test_a_part_that_is_down_says_so_and_is_tried_again(logged_in: LoggedIn) -> None:

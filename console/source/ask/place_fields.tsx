@@ -1,5 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import type { Problem } from "../gateway/answers";
+import { problemIn } from "../gateway/requests";
 import type { Place } from "./completion";
 import type { Listing } from "./listing";
 
@@ -9,26 +11,36 @@ interface Props {
   onChange: (place: Place) => void;
   /** What no choice means. */
   none?: string;
+  /** Called if there is nothing to choose because a part is down. */
+  onProblem?: (problem: Problem) => void;
 }
 
 /** The catalog and the schema for names without one. */
-export function PlaceFields({ listing, place, onChange, none = "default" }: Props): JSX.Element {
+export function PlaceFields({ listing, place, onChange, none = "default", onProblem }: Props): JSX.Element {
   const [catalogs, setCatalogs] = useState<string[]>([]);
   const [schemas, setSchemas] = useState<string[]>([]);
   useEffect(() => {
-    listing.catalogs().then(setCatalogs, () => undefined);
+    listing.catalogs().then(setCatalogs, (error: unknown) => onProblem?.(problemIn(error)));
   }, [listing]);
   useEffect(() => {
     setSchemas([]);
+    let isLeft = false;
     if (place.catalog !== "") {
       listing.schemas(place.catalog).then((found) => {
+        // An answer for an earlier choice would undo the later one.
+        if (isLeft) {
+          return;
+        }
         setSchemas(found);
         const [only] = found;
         if (place.schema === "" && found.length === 1 && only !== undefined) {
           onChange({ ...place, schema: only });
         }
-      }, () => undefined);
+      }, (error: unknown) => isLeft || onProblem?.(problemIn(error)));
     }
+    return () => {
+      isLeft = true;
+    };
   }, [listing, place.catalog]);
   return (
     <>

@@ -3,6 +3,8 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { PlaceFields } from "../ask/place_fields";
 import { Listing } from "../ask/listing";
 import type { Place } from "../ask/completion";
+import type { Problem } from "../gateway/answers";
+import { ProblemNote } from "../page/problem_note";
 import type { RoomProps } from "../page/rooms";
 import { hashOf } from "../page/route";
 import { TableIndex } from "./table_index";
@@ -19,14 +21,22 @@ export function Tables({ route }: RoomProps): JSX.Element {
       setPlace(placeIn(route.values));
     }
   }, [route.values.toString()]);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const [turn, setTurn] = useState(0);
+  const again = (): void => {
+    setProblem(null);
+    setTurn(turn + 1);
+  };
   const choose = (chosen: Place): void => {
     setPlace(chosen);
+    setProblem(null);
     window.history.replaceState(null, "", hashOf("tables", "", { ...chosen, table }));
   };
   return (
     <div class="browse">
       <aside class="index" aria-label="Tables">
-        <div class="places"><PlaceFields listing={listing} place={place} onChange={choose} none="choose one" /></div>
+        <div class="places"><PlaceFields key={turn} listing={listing} place={place} onChange={choose} none="choose one" onProblem={setProblem} /></div>
+        {problem !== null && <ProblemNote problem={problem}><p><button type="button" class="link" onClick={again}>Try again</button></p></ProblemNote>}
         <TableIndex listing={listing} place={place} shown={table} />
       </aside>
       <div class="desk">
