@@ -5,7 +5,15 @@ from __future__ import annotations
 from fastapi import FastAPI
 
 from api.bootstrap.settings import Settings
-from api.http.routes.administration import api_keys, audit_routes, filters, health, metrics, policies
+from api.http.routes.administration import (
+    api_keys,
+    audit_routes,
+    filters,
+    health,
+    metrics,
+    policies,
+    replicas,
+)
 from api.http.routes.console import login, pages
 from api.http.routes.ingests import ingest, ingest_history, streams
 from api.http.routes.queries import (
@@ -31,7 +39,7 @@ def include_routes(app: FastAPI, settings: Settings) -> None:
         *(query, query_list, chunks, downloads, query_events, explain, descriptions, session_routes),
         # Before the ingests by id: `summary` is not an id.
         *(ingest_history, ingest, streams),
-        *(pruning, table_routes, maintenance, filters, audit_routes, health, metrics),
+        *(pruning, table_routes, maintenance, filters, audit_routes, replicas, health, metrics),
     ):
         app.include_router(routes.router)
     if settings.console:

@@ -3,6 +3,7 @@ import { Console } from "./page/console";
 import "./style/base.css";
 import "./style/ask.css";
 import "./style/explain.css";
+import "./style/rooms.css";
 
 const root = document.getElementById("console");
 if (root !== null) {

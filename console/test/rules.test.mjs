@@ -1,20 +1,7 @@
 // Tests what needs no browser: `npm test`.
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, test } from "node:test";
-import { build } from "esbuild";
-
-const here = import.meta.dirname;
-const folder = mkdtempSync(join(tmpdir(), "console-rules-"));
-after(() => rmSync(folder, { recursive: true }));
-
-async function rules(path) {
-  const outfile = join(folder, path.replace("/", "-") + ".mjs");
-  await build({ entryPoints: [join(here, "../source", `${path}.ts`)], outfile, bundle: true, format: "esm" });
-  return import(outfile);
-}
+import { test } from "node:test";
+import { rules } from "../testing/bundled.mjs";
 
 test("JSON keeps all digits of whole numbers, and no text becomes a number", async () => {
   const { exactJson, exactText } = await rules("gateway/exact_json");

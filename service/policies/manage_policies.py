@@ -90,6 +90,11 @@ class PolicyService:
         self._bounds = bounds
         self.live = live
 
+    def is_administered_by(self, roles: frozenset[str]) -> bool:
+        """Whether policies let these roles read and change all policies."""
+        # Where policies do not decide, they give no right to change them either.
+        return self.live is not None and bool(roles) and self.live.current().administers_policies(roles)
+
     def current(self) -> PolicySet:
         """Returns all policies as the store has them.
 

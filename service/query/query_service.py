@@ -89,7 +89,7 @@ class QueryService:
         )
         self.results = QueryResults(self.known, self._statuses, self.registry, ports, awaited, self._intake)
         self.explainer = QueryExplainer(self.known, self.plannings, ports, self._intake)
-        self.overview = QueryOverview(self.registry, self.workers, history, ports.clock)
+        self.overview = QueryOverview(self.registry, self.workers, history, ports.clock, replicas)
 
     def may_block(self, request: QueryRequest) -> bool:
         """Whether `submit` asks a store or a catalog for this request."""

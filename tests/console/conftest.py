@@ -4,7 +4,7 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,21 @@ from tests.integration.running import PRUNES_THOUGH_BUSY, RunningGateway
 from tests.java_options import long_lived_jvms
 
 ADMIN = "token-of-the-console-tests"
+OPERATOR = ("operator", "admin")
+"""The roles of who may do everything: by policies, and as an administrator of the gateway."""
+POLICIES = {
+    "version": 0,
+    "roles": {
+        "reader": {"grants": [{"tables": "lake.*.*", "actions": ["select", "describe"]}]},
+        "operator": {"grants": [{"tables": "*.*.*", "actions": ["admin"]}]},
+        # Nobody has it: the console shows what it would mean.
+        "analyst": {
+            "grants": [{"tables": "lake.shop.*", "actions": ["select"]}],
+            "rowFilters": [{"tables": "lake.shop.sales", "predicate": "day_key < 7"}],
+            "masks": [{"tables": "lake.shop.sales", "column": "note", "mask": "redact"}],
+        },
+    },
+}
 PICTURES = os.environ.get("SLUICE_CONSOLE_PICTURES")
 """A folder for pictures of the rooms. Those of the documentation are made so."""
 
@@ -45,6 +60,7 @@ def gateway(browser: Any) -> Iterator[RunningGateway]:
         "SLUICE_API_KEYS": "true",
         "SLUICE_API_KEY_CACHE_TTL_S": "1",
         "SLUICE_ADMINS": "ops",
+        "SLUICE_AUTHORIZATION": "policies",
         "SLUICE_SPARK_MASTER": "local[2]",
         "SLUICE_SPARK_DRIVER_MEMORY": "1g",
         "SLUICE_DEFAULT_SCHEMA": "shop",
@@ -57,6 +73,8 @@ def gateway(browser: Any) -> Iterator[RunningGateway]:
     try:
         with closing(embedded_catalog(running.data_dir)) as lake:
             make_tables(lake)
+        with closing(running.client_with(ADMIN)) as client:
+            assert client.put("/policies", json=POLICIES).status_code == 200
         yield running
     finally:
         running.stop()
@@ -69,14 +87,15 @@ class Key:
     key_id: str
 
 
-MakeKey = Callable[[str], Key]
+MakeKey = Callable[..., Key]
 
 
 @pytest.fixture
 def make_key(gateway: RunningGateway) -> MakeKey:
-    def make(name: str) -> Key:
+    def make(name: str, roles: Sequence[str] = ("reader",)) -> Key:
+        body = {"principal": name, "roles": list(roles), "expiresInDays": 1}
         with closing(gateway.client_with(ADMIN)) as client:
-            made = client.post("/keys", json={"principal": name, "expiresInDays": 1}).json()
+            made = client.post("/keys", json=body).json()
         return Key(made["key"], made["keyId"])
 
     return make
@@ -112,11 +131,13 @@ LoggedIn = Callable[..., Any]
 def logged_in(opened: Callable[..., Watched], make_key: MakeKey) -> LoggedIn:
     """Opens pages and logs in by the form."""
 
-    def open_page(path: str = "/", name: str = "kim", **options: Any) -> Any:
+    def open_page(
+        path: str = "/", name: str = "kim", roles: Sequence[str] = ("reader",), **options: Any
+    ) -> Any:
         page = opened(path, **options).page
-        page.get_by_label("API key").fill(make_key(name).text)
+        page.get_by_label("API key").fill(make_key(name, roles).text)
         page.get_by_role("button", name="Log in").click()
-        page.get_by_role("navigation").wait_for()
+        page.get_by_role("navigation", name="Rooms").wait_for()
         return page
 
     return open_page

@@ -33,7 +33,9 @@ def make_tables(catalog: Catalog) -> None:
     """Makes `lake.shop` with its tables, and the hostile one beside it."""
     catalog.create_namespace_if_not_exists("shop")
     catalog.create_table("shop.sales", _SALES, partition_spec=_BY_DAY).append(_sales())
-    catalog.create_table("shop.calendar", _CALENDAR).append(_calendar())
+    calendar = catalog.create_table("shop.calendar", _CALENDAR, properties={"comment": "the days of sales"})
+    calendar.append(_calendar())
+    calendar.manage_snapshots().create_tag(calendar.metadata.current_snapshot_id or 0, "first").commit()
     hostile = Schema(NestedField(1, HOSTILE, StringType()))
     rows = pa.table({HOSTILE: pa.array([HOSTILE, "</td><script>hacked=1</script>", None, "", "NULL"])})
     catalog.create_namespace_if_not_exists(HOSTILE_SCHEMA)

@@ -268,6 +268,40 @@ def test_who_leaves_leaves_nothing_open_for_long(meeting: Meeting) -> None:
     there.leave()
 
 
+def test_replicas_are_listed_with_what_is_open_there(meeting: Meeting) -> None:
+    here, there = meeting.replica(), meeting.replica()
+    assert here.seen(10) == []
+    here.beat([running(), running()], (), ())
+    meeting.pass_time(60)
+    there.beat([running()], (), ())
+    first, second = here.seen(10)
+    assert [(first.open_queries, first.is_this_one), (second.open_queries, second.is_this_one)] == [
+        (1, False),
+        (2, True),
+    ]
+    assert (first.replica.name, first.replica.replica_id != second.replica.replica_id) == ("host", True)
+    assert first.silent_ms is not None
+    assert second.silent_ms is not None
+    assert first.silent_ms < 30_000
+    assert 60_000 <= second.silent_ms < 90_000
+    assert [each.replica for each in here.seen(1)] == [first.replica]
+    # One that ends while queries are open there is known until these are lost.
+    there.leave()
+    last = here.seen(10)[-1]
+    assert (last.replica, last.silent_ms, last.open_queries) == (first.replica, None, 1)
+    here.beat((), (), [])
+    assert here.seen(10)[0].is_this_one
+
+
+def test_a_replica_seen_in_the_future_is_as_silent_as_one_seen_in_the_past(meeting: Meeting) -> None:
+    replica = meeting.replica()
+    replica.beat((), (), ())
+    meeting.pass_time(-60)
+    [seen] = replica.seen(10)
+    assert seen.silent_ms is not None
+    assert 30_000 <= seen.silent_ms <= 60_000
+
+
 def test_a_store_that_is_down_is_named() -> None:
     replicas = PostgresReplicas(NOBODY_THERE, named())
     try:

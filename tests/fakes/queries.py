@@ -28,6 +28,7 @@ from service.model.query.explanation import PLANNED, Explanation
 from service.model.query.history import PruningSummary, QueryListing, QuerySummary, TablePruning, summary_of
 from service.model.query.progress import QueryProgress
 from service.model.query.query import QueryError, QueryRecord, QueryRequest, QueryState
+from service.model.query.replicas import SeenReplica
 from service.model.query.results import Chunk, Column, Manifest
 from service.model.query.rewrites import RewriteKind, RewriteRecord
 from service.model.query.scan_metrics import PruningMetrics, ScanRecord, Selection
@@ -94,6 +95,7 @@ class FakeQueries(QueryService):
         self.described: list[QueryRequest] = []
         self.descriptions: dict[str, tuple[Column, ...]] = {}
         """The columns of texts that are described; others have `COLUMNS_DESCRIBED`."""
+        self.replicas: list[SeenReplica] = []
         self.waits_asked_for = 0
         self.is_waited_for = threading.Event()
         self.stopped: list[Planning[Any]] = []
@@ -349,6 +351,9 @@ class FakeOverview(QueryOverview):
 
     def places(self, query_ids: Iterable[UUID]) -> Mapping[UUID, QueuePlace]:
         return {} if self._queries.place is None else dict.fromkeys(query_ids, self._queries.place)
+
+    def replicas(self, limit: int) -> Sequence[SeenReplica]:
+        return self._queries.replicas[:limit]
 
     def recent_pruning(self, table: TableName) -> TablePruning | None:
         found = self.pruning_summary(None, str(table)).tables

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from threading import Lock
 from uuid import UUID
 
 from service.errors.query_errors import ReplicaLost
 from service.errors.unavailable import MetricsStoreDown
 from service.model.query.query import QueryError, QueryState
-from service.model.query.replicas import Decided, OpenQuery, Replica
+from service.model.query.replicas import Decided, OpenQuery, Replica, SeenReplica
 from tests.fakes.clock import FakeClock
 from tests.fakes.metrics_store import FakeMetricsStore
 
@@ -36,6 +36,7 @@ class MeetingPlace:
     store: FakeMetricsStore
     clock: FakeClock = field(default_factory=FakeClock)
     seen_ms: dict[UUID, int] = field(default_factory=dict)
+    started: dict[UUID, tuple[Replica, datetime]] = field(default_factory=dict)
     rows: dict[UUID, Row] = field(default_factory=dict)
     lock: Lock = field(default_factory=Lock)
 
@@ -69,6 +70,7 @@ class FakeReplicas:
             own, now_ms = self.replica.replica_id, self.place.now_ms()
             self.beats += 1
             self.place.seen_ms[own] = now_ms
+            self.place.started.setdefault(own, (self.replica, self.place.clock.now()))
             known = {*reported, *(query.record.query_id for query in opened)}
             lost = frozenset(
                 record.query_id
@@ -124,6 +126,27 @@ class FakeReplicas:
             if (query.record.caller, query.record.request_id) == (caller, request_id)
         ]
         return max(same, key=lambda query: query.record.submitted_at, default=None)
+
+    def seen(self, limit: int) -> Sequence[SeenReplica]:
+        with self.place.lock:
+            rows, now_ms = self.place.open_rows(), self.place.now_ms()
+            found = [
+                (self.place.seen_ms.get(own), replica, started_at, own)
+                for own, (replica, started_at) in self.place.started.items()
+                if own in self.place.seen_ms or any(row.replica_id == own for row in rows.values())
+            ]
+        return [
+            SeenReplica(
+                replica,
+                started_at,
+                None if seen_ms is None else abs(now_ms - seen_ms),
+                sum(row.replica_id == own for row in rows.values()),
+                own == self.replica.replica_id,
+            )
+            for seen_ms, replica, started_at, own in sorted(
+                found, key=lambda each: (math.inf if each[0] is None else -each[0], each[3].int)
+            )
+        ][:limit]
 
     def ask_to_cancel(self, query_id: UUID) -> None:
         with self.place.lock:

@@ -226,6 +226,7 @@ def _use(client: httpx.Client, shown: Shown, secrets: dict[str, str]) -> None:
             "/catalogs",
             "/filters",
             "/keys",
+            "/replicas",
             "/openapi.json",
             "/ingest/summary",
             "/pruning/summary",

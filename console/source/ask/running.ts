@@ -1,6 +1,7 @@
 /** One run of a query: sends it, follows it to its end, and reads its rows as they are needed. */
 
 import { type Chunk, type Problem, type QueryAnswer, type Row, isFinal } from "../gateway/answers";
+import { newId } from "../gateway/new_id";
 import { get, post, problemIn, remove } from "../gateway/requests";
 
 const LOOK_EVERY = "1s";
@@ -30,7 +31,7 @@ type Changed = (run: Run) => void;
 /** Runs one question. Each change is a new value, so that the page can tell what to draw again. */
 export class Running {
   private run: Run;
-  private readonly requestId = crypto.randomUUID();
+  private readonly requestId = newId();
   private isLeft = false;
 
   constructor(question: Question, private readonly onChange: Changed) {

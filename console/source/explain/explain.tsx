@@ -1,10 +1,11 @@
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { History } from "../ask/history";
 import { Progress } from "../ask/progress";
-import { type Explanation, type Problem, isFinal } from "../gateway/answers";
-import { get, problemIn } from "../gateway/requests";
-import { ProblemNote } from "../page/problem_note";
+import { type Explanation, isFinal } from "../gateway/answers";
+import { get } from "../gateway/requests";
+import { useAnswer } from "../gateway/use_answer";
+import { Answered } from "../page/answered";
 import type { RoomProps } from "../page/rooms";
 import { hashOf } from "../page/route";
 import { duration } from "../words/numbers";
@@ -31,38 +32,17 @@ interface OneProps {
 }
 
 function One({ id, principal }: OneProps): JSX.Element {
-  const [explanation, setExplanation] = useState<Explanation | null>(null);
-  const [problem, setProblem] = useState<Problem | null>(null);
-  useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let isLeft = false;
-    const look = async (): Promise<void> => {
-      try {
-        const found = await get<Explanation>(`/explain/${encodeURIComponent(id)}`);
-        if (isLeft) {
-          return;
-        }
-        setExplanation(found);
-        if (!isFinal(found.state)) {
-          timer = setTimeout(() => void look(), LOOK_EVERY_MS);
-        }
-      } catch (error) {
-        setProblem(problemIn(error));
-      }
-    };
-    void look();
-    return () => {
-      isLeft = true;
-      clearTimeout(timer);
-    };
-  }, [id]);
-  if (explanation === null) {
-    return problem === null ? <p class="waiting" role="status">Loading …</p> : <ProblemNote problem={problem}><a href="#/explain">Your newest queries</a></ProblemNote>;
-  }
+  const [isOver, setOver] = useState(false);
+  const ask = async (): Promise<Explanation> => {
+    const found = await get<Explanation>(`/explain/${encodeURIComponent(id)}`);
+    setOver(isFinal(found.state));
+    return found;
+  };
+  const answer = useAnswer(ask, id, isOver ? null : LOOK_EVERY_MS);
   return (
     <>
-      {problem !== null && <ProblemNote problem={problem}><p class="note">What is below is no longer kept up to date.</p></ProblemNote>}
-      <Page explanation={explanation} id={id} principal={principal} />
+      <Answered answer={answer}>{(explanation) => <Page explanation={explanation} id={id} principal={principal} />}</Answered>
+      {answer.value === null && answer.problem !== null && <p><a href="#/explain">Your newest queries</a></p>}
     </>
   );
 }

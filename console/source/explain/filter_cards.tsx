@@ -65,8 +65,8 @@ function savedBy(filter: Filter, filters: readonly Filter[], scans: readonly Sca
   if (!filter.applied || scan === undefined || own.length > 1) {
     return "";
   }
-  const files = scan.dataFiles.total - scan.dataFiles.selected;
-  const bytes = scan.bytes.total - scan.bytes.selected;
+  const files = Number(scan.dataFiles.total) - Number(scan.dataFiles.selected);
+  const bytes = Number(scan.bytes.total) - Number(scan.bytes.selected);
   const others = filters.filter((each) => each.applied && each.probe.table === filter.probe.table).length - 1;
   const together = others > 0 ? ", together with the other filters of this table" : "";
   return `Left out ${count(files)} of ${counted(scan.dataFiles.total, "file")} and ${size(bytes)} of ${size(scan.bytes.total)}${together}.`;

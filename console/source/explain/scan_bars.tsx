@@ -1,12 +1,12 @@
 import type { JSX } from "preact";
-import type { Scan } from "../gateway/answers";
+import type { Scan, Whole } from "../gateway/answers";
 import { count, duration, share, size } from "../words/numbers";
 
 interface Level {
   name: string;
-  selected: number;
-  total: number;
-  shown: (number: number) => string;
+  selected: Whole;
+  total: Whole;
+  shown: (number: Whole) => string;
 }
 
 /** Each scan: what it read of its table, at every level. */
@@ -40,7 +40,7 @@ function ScanCard({ scan }: { scan: Scan }): JSX.Element {
 }
 
 function levelsOf(scan: Scan): Level[] {
-  const levels: [string, number, number, (number: number) => string][] = [
+  const levels: [string, Whole, Whole, (number: Whole) => string][] = [
     ["Partitions", scan.partitions.selected, scan.partitions.total, count],
     ["Manifests", scan.manifests.selected, scan.manifests.total, count],
     ["Files", scan.dataFiles.selected, scan.dataFiles.total, count],

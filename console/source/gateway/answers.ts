@@ -2,9 +2,12 @@
 
 export type State = "QUEUED" | "RUNNING" | "SUCCEEDED" | "FAILED" | "CANCELED";
 
+export type Right = "allQueries" | "filters" | "replicas" | "keys" | "policies" | "audit";
+
 export interface Login {
   principal: string;
   hasLogin: boolean;
+  rights: Right[];
 }
 
 export interface ProblemError {
@@ -23,8 +26,8 @@ export interface Problem {
 }
 
 export interface Selection {
-  total: number;
-  selected: number;
+  total: Whole;
+  selected: Whole;
 }
 
 export interface ScanProgress {
@@ -97,10 +100,12 @@ export interface QueryAnswer {
 
 export interface ListedQuery {
   queryId: string;
+  principal: string;
   sql: string;
   state: State;
   errorCode: string | null;
   submittedAt: string;
+  queue: { position: number; group: string } | null;
   elapsedMs: number;
   rowCount: number;
 }

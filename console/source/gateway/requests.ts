@@ -10,6 +10,13 @@ const UNREACHABLE: Problem = {
   code: "UNREACHABLE",
   errors: [],
 };
+const ANSWERS_WITHIN_MS = 120_000;
+const LATE: Problem = {
+  ...UNREACHABLE,
+  title: "Too late",
+  detail: `The gateway did not answer within ${ANSWERS_WITHIN_MS / 1000} seconds. Try again.`,
+  code: "NO_ANSWER_IN_TIME",
+};
 
 /** An error answer of the gateway. */
 export class Refused extends Error {
@@ -32,6 +39,21 @@ export function get<T>(path: string): Promise<T> {
   return ask<T>(path, { method: "GET" });
 }
 
+/** Returns an answer that is not JSON. */
+export function getText(path: string): Promise<string> {
+  return ask<string>(path, { method: "GET", headers: { Accept: "*/*" } }, false, (text) => text);
+}
+
+/** Returns the answer of a probe, whose 503 is no error but a state. */
+export async function getState<T>(path: string): Promise<T> {
+  const answer = await sent(path, { method: "GET" });
+  const isState = answer.headers.get("Content-Type")?.startsWith("application/json") === true;
+  if (!isState) {
+    throw new Refused(await problemOf(answer));
+  }
+  return exactJson(await textOf(answer)) as T;
+}
+
 export function post<T>(path: string, body: unknown): Promise<T> {
   const headers = { "Content-Type": "application/json" };
   return ask<T>(path, { method: "POST", headers, body: JSON.stringify(body) });
@@ -51,10 +73,12 @@ export function logIn<T>(key: string): Promise<T> {
   return ask<T>(SESSION, { method: "POST", headers: { Authorization: `Bearer ${key}` } }, true);
 }
 
-async function ask<T>(path: string, init: RequestInit, isAboutLogin = false): Promise<T> {
+type Read = (text: string) => unknown;
+
+async function ask<T>(path: string, init: RequestInit, isAboutLogin = false, read: Read = exactJson): Promise<T> {
   const answer = await sent(path, init);
   if (answer.ok) {
-    return (answer.status === 204 ? undefined : exactJson(await answer.text())) as T;
+    return (answer.status === 204 ? undefined : read(await textOf(answer))) as T;
   }
   const problem = await problemOf(answer);
   if (answer.status === 401 && !isAboutLogin) {
@@ -65,11 +89,25 @@ async function ask<T>(path: string, init: RequestInit, isAboutLogin = false): Pr
 
 async function sent(path: string, init: RequestInit): Promise<Response> {
   const headers = { Accept: "application/json", "X-Sluice-Console": "1", ...init.headers };
+  const signal = AbortSignal.timeout(ANSWERS_WITHIN_MS);
   try {
-    return await fetch(path, { ...init, headers, credentials: "same-origin", redirect: "error" });
-  } catch {
-    throw new Refused(UNREACHABLE);
+    return await fetch(path, { ...init, headers, signal, credentials: "same-origin", redirect: "error" });
+  } catch (error) {
+    throw new Refused(lostBy(error));
   }
+}
+
+// The bound is for the body, too.
+async function textOf(answer: Response): Promise<string> {
+  try {
+    return await answer.text();
+  } catch (error) {
+    throw new Refused(lostBy(error));
+  }
+}
+
+function lostBy(error: unknown): Problem {
+  return error instanceof DOMException && error.name === "TimeoutError" ? LATE : UNREACHABLE;
 }
 
 async function problemOf(answer: Response): Promise<Problem> {
@@ -87,4 +125,9 @@ export function problemIn(error: unknown): Problem {
     return error.problem;
   }
   return { ...UNREACHABLE, code: "CONSOLE", title: "Defect", detail: String(error) };
+}
+
+/** Makes the exception of a problem that this page finds by itself. */
+export function refusal(code: string, detail: string): Refused {
+  return new Refused({ ...UNREACHABLE, title: "Refused", code, detail });
 }

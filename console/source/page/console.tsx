@@ -2,7 +2,8 @@ import type { JSX } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { History } from "../ask/history";
 import type { Login, Problem } from "../gateway/answers";
-import { problemIn, remove, whenLoggedOut, whoIsHere } from "../gateway/requests";
+import { get, problemIn, remove, whenLoggedOut, whoIsHere } from "../gateway/requests";
+import { useAnswer } from "../gateway/use_answer";
 import { LoginForm } from "./login_form";
 import { Mark } from "./mark";
 import { ProblemNote } from "./problem_note";
@@ -38,7 +39,11 @@ export function Console(): JSX.Element {
   return <LoginForm problem={problem} onLogin={setLogin} onRetry={look} />;
 }
 
-function Rooms({ login, onLogout }: { login: Login; onLogout: () => void }): JSX.Element {
+// Rights may change, and while the gateway starts, it does not know all of them.
+const RIGHTS_EVERY_MS = 60_000;
+
+function Rooms({ login: found, onLogout }: { login: Login; onLogout: () => void }): JSX.Element {
+  const login = useAnswer(() => get<Login>("/console/session"), found.principal, RIGHTS_EVERY_MS).value ?? found;
   const route = useRoute();
   const [problem, setProblem] = useState<Problem | null>(null);
   const room = ROOMS.find((each) => each.name === route.room) ?? ROOMS[0];
@@ -58,7 +63,7 @@ function Rooms({ login, onLogout }: { login: Login; onLogout: () => void }): JSX
       <header class="bar">
         <a class="brand" href="#/ask"><Mark />Sluice</a>
         <nav aria-label="Rooms">
-          {ROOMS.map((each) => (
+          {ROOMS.filter((each) => each.isFor === undefined || each.isFor(login)).map((each) => (
             <a href={`#/${each.name}`} aria-current={each === room ? "page" : undefined}>{each.title}</a>
           ))}
         </nav>

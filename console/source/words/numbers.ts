@@ -1,20 +1,27 @@
 /** Numbers as people read them. */
 
+import type { Whole } from "../gateway/answers";
+
 const UNITS = ["kB", "MB", "GB", "TB", "PB"];
 
-export function count(number: number): string {
+export function count(number: Whole): string {
   return number.toLocaleString("en-US");
 }
 
-export function counted(number: number, noun: string): string {
-  return `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
+export function counted(number: Whole, noun: string, nouns = `${noun}s`): string {
+  return `${count(number)} ${number === 1 ? noun : nouns}`;
 }
 
-export function size(bytes: number): string {
+/** Counts a list that has at most so many entries: one that is full may have left out others. */
+export function atLeast(number: number, most: number, noun: string, nouns = `${noun}s`): string {
+  return number < most ? counted(number, noun, nouns) : `${count(number)} or more ${nouns}`;
+}
+
+export function size(bytes: Whole): string {
   if (bytes < 1000) {
     return `${bytes} B`;
   }
-  let scaled = bytes / 1000;
+  let scaled = Number(bytes) / 1000;
   let unit = 0;
   while (scaled >= 1000 && unit < UNITS.length - 1) {
     scaled /= 1000;
@@ -32,10 +39,15 @@ export function duration(ms: number): string {
 }
 
 /** The share that was selected, from 0 to 100. */
-export function share(selected: number, total: number): number {
-  return total <= 0 ? 0 : Math.min(100, (selected / total) * 100);
+export function share(selected: Whole, total: Whole): number {
+  return total <= 0 ? 0 : Math.min(100, (Number(selected) / Number(total)) * 100);
 }
 
 export function clock(moment: string | number): string {
   return new Date(moment).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+}
+
+/** A moment with its seconds and the time zone of this browser, for what is compared with other logs. */
+export function exactClock(moment: string): string {
+  return new Date(moment).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "long" });
 }

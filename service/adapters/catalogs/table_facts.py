@@ -17,15 +17,18 @@ from service.adapters.catalogs.read_at import ReadAt, read_at
 from service.model.identity import Identity
 from service.model.tables.tables import (
     PartitionField,
+    ReferenceKind,
     Snapshot,
     SortField,
     TableAt,
     TableColumn,
     TableFacts,
     TableName,
+    TableReference,
 )
 
 _SNAPSHOTS_AT_MOST = 100
+_REFERENCES_AT_MOST = 1_000
 # Parquet stores decimals with more digits as bytes.
 _DIGITS_OF_INT64 = 18
 _MAX_CACHED_SCHEMAS = 128
@@ -71,6 +74,7 @@ def _facts(name: TableName, table: Table, read: ReadAt) -> TableFacts:
         deleted_record_count=deleted_record_count(table.metadata.snapshots, snapshot),
         metadata_location=table.metadata_location or "",
         comment=table.properties.get("comment"),
+        references=_references(table),
     )
 
 
@@ -167,6 +171,14 @@ def _snapshot(snapshot: IcebergSnapshot) -> Snapshot:
         snapshot.parent_snapshot_id,
         datetime.fromtimestamp(snapshot.timestamp_ms / 1000, UTC),
         snapshot.summary.operation.value if snapshot.summary else None,
+    )
+
+
+def _references(table: Table) -> tuple[TableReference, ...]:
+    by_name = sorted(table.metadata.refs.items())[:_REFERENCES_AT_MOST]
+    return tuple(
+        TableReference(name, ReferenceKind(found.snapshot_ref_type.value.upper()), found.snapshot_id)
+        for name, found in by_name
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from uuid import UUID
 
 from service.model.query.query import QueryRecord
@@ -17,6 +18,21 @@ class Replica:
 
     replica_id: UUID
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeenReplica:
+    """A replica as the store that all of them share knows it; times are from the store's clock.
+
+    `silent_ms` is the distance to its last report that it is alive, which is in the future if the clock was
+    set back. None: it reported that it ends.
+    """
+
+    replica: Replica
+    started_at: datetime
+    silent_ms: int | None
+    open_queries: int
+    is_this_one: bool
 
 
 @dataclass(frozen=True, slots=True)

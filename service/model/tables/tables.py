@@ -145,6 +145,22 @@ class Snapshot:
     operation: str | None
 
 
+class ReferenceKind(StrEnum):
+    """A branch moves with its commits. A tag stays where it is."""
+
+    BRANCH = "BRANCH"
+    TAG = "TAG"
+
+
+@dataclass(frozen=True, slots=True)
+class TableReference:
+    """A name for a snapshot."""
+
+    name: str
+    kind: ReferenceKind
+    snapshot_id: int
+
+
 class TableSource(StrEnum):
     """The kinds of tables, which decide whether scans can be pruned.
 
@@ -211,6 +227,7 @@ class TableFacts:
     restriction: Restriction = UNRESTRICTED
     metadata_location: str = ""
     comment: str | None = None
+    references: tuple[TableReference, ...] = ()
 
     @property
     def identity(self) -> str:

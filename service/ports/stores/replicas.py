@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 from uuid import UUID
 
-from service.model.query.replicas import Decided, OpenQuery
+from service.model.query.replicas import Decided, OpenQuery, SeenReplica
 
 
 class Replicas(Protocol):
@@ -72,5 +72,16 @@ class OpenRequests(Protocol):
         """
 
 
-class SharedQueries(Replicas, OpenRequests, Protocol):
+class SeenReplicas(Protocol):
+    """Lists the replicas, for operators."""
+
+    def seen(self, limit: int) -> Sequence[SeenReplica]:
+        """Returns at most so many of them, those that were seen last first, also some that have ended.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+
+
+class SharedQueries(Replicas, OpenRequests, SeenReplicas, Protocol):
     """The open queries of all replicas."""

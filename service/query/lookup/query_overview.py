@@ -9,9 +9,11 @@ from uuid import UUID
 
 from service.model.operations.resource_groups import QueuePlace
 from service.model.query.history import PruningSummary, QueryListing, QuerySummary, TablePruning
+from service.model.query.replicas import SeenReplica
 from service.model.tables.tables import TableName
 from service.ports.clock import Clock
 from service.ports.stores.query_store import QueryHistory
+from service.ports.stores.replicas import SeenReplicas
 from service.query.registry.listed_queries import list_queries
 from service.query.registry.query_registry import QueryRegistry
 from service.query.workers.query_workers import QueryWorkers
@@ -25,12 +27,26 @@ class QueryOverview:
     """The queries of the past and of now, many at once. Any thread may call any method."""
 
     def __init__(
-        self, registry: QueryRegistry, workers: QueryWorkers, history: QueryHistory, clock: Clock
+        self,
+        registry: QueryRegistry,
+        workers: QueryWorkers,
+        history: QueryHistory,
+        clock: Clock,
+        replicas: SeenReplicas | None = None,
     ) -> None:
         self._registry = registry
         self._workers = workers
         self._history = history
         self._clock = clock
+        self._replicas = replicas
+
+    def replicas(self, limit: int) -> Sequence[SeenReplica]:
+        """Lists the replicas that share the metrics store, those that were seen last first.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+        return () if self._replicas is None else self._replicas.seen(limit)
 
     def list_queries(self, listing: QueryListing) -> Sequence[QuerySummary]:
         """Lists a caller's queries, the newest first; one that has just ended may be missing for a moment.

@@ -19,7 +19,15 @@ from service.errors.gateway_error import CannotStart
 from service.errors.table_errors import TableUnreadable
 from service.errors.unavailable import CatalogDown
 from service.model.operations.health import PartState
-from service.model.tables.tables import PartitionField, TableAt, TableName, TableVersion, VersionKind
+from service.model.tables.tables import (
+    PartitionField,
+    ReferenceKind,
+    TableAt,
+    TableName,
+    TableReference,
+    TableVersion,
+    VersionKind,
+)
 from tests.contract.catalogs.lakehouse import PyIcebergLakehouse
 from tests.fakes.clock import FakeClock
 
@@ -177,6 +185,22 @@ def test_only_the_newest_hundred_snapshots_are_reported(sqlite_lakehouse: PyIceb
     assert len(facts.snapshots) == 100
     assert facts.snapshots[0].snapshot_id == facts.snapshot_id
     assert facts.record_count == 101
+
+
+def test_branches_and_tags_are_reported_by_name(sqlite_lakehouse: PyIcebergLakehouse) -> None:
+    sqlite_lakehouse.create(EVENTS)
+    assert sqlite_lakehouse.catalogs.facts(EVENTS).references == ()
+    sqlite_lakehouse.append(EVENTS, 3)
+    table = sqlite_lakehouse.catalogs.pyiceberg("lake").load_table("logs.events")
+    first = table.metadata.current_snapshot_id or 0
+    table.manage_snapshots().create_tag(first, "first").create_branch(first, "other").commit()
+    sqlite_lakehouse.append(EVENTS, 1)
+    facts = sqlite_lakehouse.catalogs.facts(EVENTS)
+    assert facts.references == (
+        TableReference("first", ReferenceKind.TAG, first),
+        TableReference("main", ReferenceKind.BRANCH, facts.snapshot_id or 0),
+        TableReference("other", ReferenceKind.BRANCH, first),
+    )
 
 
 def test_a_partition_field_names_its_source_as_it_is_called_now(sqlite_lakehouse: PyIcebergLakehouse) -> None:

@@ -131,18 +131,9 @@ async def decide(
 def _policies(app_context: AppContext, principal: Principal) -> PolicyService:
     service = app_context.access.gateway.policy_service
     is_admin = Admins(frozenset(app_context.settings.admins)).has(principal)
-    if not is_admin and not _is_granted(service, principal):
+    if not is_admin and not service.is_administered_by(principal.roles):
         raise AdminRequired
     return service
-
-
-def _is_granted(service: PolicyService, principal: Principal) -> bool:
-    # Where policies do not decide, they give no right to change them either.
-    return (
-        service.live is not None
-        and bool(principal.roles)
-        and service.live.current().administers_policies(principal.roles)
-    )
 
 
 def _expected_version(if_match: str | None, in_body: int | None) -> int:

@@ -16,6 +16,7 @@ from api.http.authentication.session_cookie import (
     session_text,
     set_cookie,
 )
+from api.http.routes.console.rights import Right, rights_of
 from api.http.schemas.wire import WireModel
 from service.audited import note
 from service.authentication.key_sessions import KeySessions
@@ -33,6 +34,7 @@ class LoginAnswer(WireModel):
     principal: str
     has_login: Annotated[bool, Field(description="false: nobody has to log in, and nobody can log out")]
     expires_at: Annotated[datetime | None, Field(description="null: this request did not begin the session")]
+    rights: Annotated[list[Right], Field(description="what the caller may use beside the rooms of everyone")]
 
 
 @router.get("/console/session")
@@ -94,4 +96,5 @@ def _answer(app_context: AppContext, principal: Principal, expires_at: datetime 
         principal=principal.name,
         has_login=app_context.settings.has_authentication,
         expires_at=expires_at,
+        rights=rights_of(app_context, principal),
     )

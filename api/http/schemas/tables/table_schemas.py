@@ -14,7 +14,7 @@ from api.http.schemas.queries.query_request import Identifier
 from api.http.schemas.wire import StrictModel, WireModel
 from service.model.query.history import TablePruning
 from service.model.tables.contents import AcceptedBy, AcceptedColumn, RelationEntry, RelationKind, SchemaList
-from service.model.tables.tables import TableColumn, TableFacts, TableName, TableSource
+from service.model.tables.tables import ReferenceKind, TableColumn, TableFacts, TableName, TableSource
 
 MAX_LISTED = 10_000
 MAX_WITH_COLUMNS = 500
@@ -155,6 +155,14 @@ class SnapshotAnswer(WireModel):
     operation: str | None
 
 
+class ReferenceAnswer(WireModel):
+    """A name for a snapshot."""
+
+    name: str
+    kind: ReferenceKind
+    snapshot_id: int
+
+
 class TableAnswer(TableEntry):
     """A table as its catalog describes it now. Counts are those of the current snapshot.
 
@@ -173,6 +181,9 @@ class TableAnswer(TableEntry):
     partition_spec: list[PartitionFieldAnswer]
     sort_order: list[SortFieldAnswer]
     snapshots: list[SnapshotAnswer]
+    references: Annotated[
+        list[ReferenceAnswer], Field(description="branches and tags by name, the first 1,000")
+    ]
     record_count: int | None
     record_count_at_most: int | None
     data_file_count: int
@@ -262,6 +273,10 @@ def table_answer(
                 operation=snapshot.operation,
             )
             for snapshot in facts.snapshots
+        ],
+        references=[
+            ReferenceAnswer(name=found.name, kind=found.kind, snapshot_id=found.snapshot_id)
+            for found in facts.references
         ],
         record_count=facts.live_record_count,
         record_count_at_most=facts.most_records,

@@ -8,7 +8,7 @@ from datetime import UTC, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, Executable, delete, exists, select, text, update
+from sqlalchemy import Connection, Executable, case, delete, exists, func, null, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.sql.dml import ReturningInsert
 
@@ -27,7 +27,7 @@ from service.adapters.postgres.shared.postgres_errors import answering
 from service.adapters.postgres.shared.storable import storable
 from service.errors.query_errors import ReplicaLost
 from service.model.query.query import QueryRecord, QueryState
-from service.model.query.replicas import Decided, OpenQuery, Replica
+from service.model.query.replicas import Decided, OpenQuery, Replica, SeenReplica
 
 # If a crash of PostgreSQL loses the latest rows, nothing is lost: the next heartbeat writes them again.
 _CONNECTION = CONNECTION | {"options": f"{CONNECTION['options']} -c synchronous_commit=off"}
@@ -96,6 +96,11 @@ class PostgresReplicas:
             found = connection.scalar(asked.order_by(row.submitted_at.desc()).limit(1))
         return None if found is None else self.find((found,)).get(found)
 
+    def seen(self, limit: int) -> Sequence[SeenReplica]:
+        """Implements `SeenReplicas`."""
+        with self._transaction() as connection:
+            return [self._seen_replica(row) for row in connection.execute(_seen_last(limit))]
+
     def ask_to_cancel(self, query_id: UUID) -> None:
         """Implements the port's `ask_to_cancel`."""
         asked = OPEN_QUERIES.c.query_id == query_id
@@ -123,6 +128,12 @@ class PostgresReplicas:
         opened_row = {name: values[name] for name in _OPENED}
         return opened_row | {"replica_id": self._replica.replica_id, "elapsed_ms": query.elapsed_ms}
 
+    def _seen_replica(self, row: Any) -> SeenReplica:
+        replica = Replica(row.replica_id, row.name)
+        is_this_one = row.replica_id == self._replica.replica_id
+        started_at = row.started_at.astimezone(UTC)
+        return SeenReplica(replica, started_at, row.silent_ms, row.open_queries, is_this_one)
+
     def _canceled(self) -> Executable:
         row = OPEN_QUERIES.c
         return select(row.query_id).where(row.replica_id == self._replica.replica_id, row.is_canceled)
@@ -138,6 +149,29 @@ def _seen(replica: Replica) -> ReturningInsert[int]:
 def _has_others(replica: Replica) -> Executable:
     row = REPLICAS.c
     return select(exists().where(row.replica_id != replica.replica_id, row.last_seen > NOW - _LATELY))
+
+
+def _seen_last(limit: int) -> Executable:
+    row = REPLICAS.c
+    opened = (
+        select(func.count()).where(OPEN_QUERIES.c.replica_id == row.replica_id).correlate(REPLICAS)
+    ).scalar_subquery()
+    # One that has left has no time, and an infinite interval has no milliseconds. If the clock was set back,
+    # a time in the future says as little of a replica as one equally long ago.
+    silent_ms = case(
+        (func.isfinite(row.last_seen), func.abs(milliseconds(NOW - row.last_seen))), else_=null()
+    )
+    return (
+        select(
+            row.replica_id,
+            row.name,
+            row.started_at,
+            silent_ms.label("silent_ms"),
+            opened.label("open_queries"),
+        )
+        .order_by(row.last_seen.desc(), row.replica_id)
+        .limit(limit)
+    )
 
 
 def _opened(rows: Sequence[Mapping[str, object]]) -> Executable:

@@ -41,7 +41,12 @@ ENDPOINTS = (
     ("GET", f"/tables/{{table}}/maintenance/{ID}", Action.DESCRIBE),
     ("POST", "/tables/{table}/maintenance", Action.MAINTAIN),
 )
-OF_ADMINS = (("GET", "/filters"), ("DELETE", "/filters"), ("DELETE", "/filters/abc"))
+OF_ADMINS = (
+    ("GET", "/filters"),
+    ("DELETE", "/filters"),
+    ("DELETE", "/filters/abc"),
+    ("GET", "/replicas"),
+)
 MADE_BY = {Action.DESCRIBE: set(Action), Action.MAINTAIN: {Action.MAINTAIN, Action.ADMIN}}
 
 

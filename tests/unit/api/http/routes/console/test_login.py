@@ -87,7 +87,13 @@ async def test_a_key_becomes_a_session_that_no_script_can_read(house: House) -> 
         assert cookie["httponly"]
         assert not cookie["secure"]
         assert answer.json()["principal"] == "kim"
-        assert (await client.get(SESSION)).json() == {"principal": "kim", "hasLogin": True, "expiresAt": None}
+        expected = {
+            "principal": "kim",
+            "hasLogin": True,
+            "expiresAt": None,
+            "rights": ["filters", "replicas"],
+        }
+        assert (await client.get(SESSION)).json() == expected
         assert (await ask(client)).status_code == 200
     assert callers(house) == ["kim"]
 
@@ -294,7 +300,12 @@ async def test_logins_are_audited_without_their_secrets(house: House) -> None:
 
 async def test_without_authentication_nobody_logs_in(running: Running) -> None:
     async with running(Settings()) as client:
-        answer = {"principal": "anonymous", "hasLogin": False, "expiresAt": None}
+        answer = {
+            "principal": "anonymous",
+            "hasLogin": False,
+            "expiresAt": None,
+            "rights": ["filters", "replicas"],
+        }
         assert (await client.get(SESSION)).json() == answer
         assert (await client.post(SESSION, headers=OWN)).json() == answer
 

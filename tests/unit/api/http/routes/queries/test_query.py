@@ -374,6 +374,7 @@ async def test_tables_are_listed_and_described(client: httpx.AsyncClient) -> Non
     table = (await client.get("/tables/lake.tpcds.store_returns")).json()
     assert table["schema"] == "tpcds"
     assert table["partitionSpec"][0]["transform"] == "identity"
+    assert table["references"] == []
     missing = await client.get("/tables/lake.tpcds.store_return")
     assert (missing.status_code, missing.json()["errors"][0]["nearest"]) == (
         404,

@@ -1,0 +1,88 @@
+import type { JSX } from "preact";
+import { get } from "../gateway/requests";
+import type { TableAnswer } from "../gateway/table_answers";
+import { useAnswer } from "../gateway/use_answer";
+import { Answered } from "../page/answered";
+import { Card } from "../page/card";
+import { hashOf } from "../page/route";
+import { count, counted, size } from "../words/numbers";
+import { showsCounts } from "./advice";
+import { ColumnsCard } from "./columns_card";
+import { FilesCard, PartitionsCard } from "./files_cards";
+import { MaintenanceCard } from "./maintenance_card";
+import { sqlName } from "./metadata_sql";
+import { PruningCard } from "./pruning_card";
+import { SnapshotsCard } from "./snapshots_card";
+
+// Which columns are clustered is found in the background, and a commit changes the rest.
+const LOOK_EVERY_MS = 30_000;
+
+/** One table or view, as its catalog describes it now. */
+export function TablePage({ name }: { name: string }): JSX.Element {
+  const path = `/tables/${encodeURIComponent(name)}`;
+  const answer = useAnswer(() => get<TableAnswer>(path), path, LOOK_EVERY_MS);
+  return (
+    <>
+      <h1 class="table-name mono">{name}</h1>
+      <Answered answer={answer}>{(table) => <Parts table={table} path={path} />}</Answered>
+    </>
+  );
+}
+
+function Parts({ table, path }: { table: TableAnswer; path: string }): JSX.Element {
+  const isIceberg = table.source === "ICEBERG";
+  return (
+    <>
+      <Facts table={table} />
+      <ColumnsCard table={table} />
+      <LayoutCard table={table} />
+      <PruningCard table={table} />
+      {isIceberg && table.partitionSpec.length > 0 && <PartitionsCard table={table} />}
+      {isIceberg && <FilesCard table={table} />}
+      {isIceberg && <SnapshotsCard table={table} />}
+      {isIceberg && <MaintenanceCard path={path} />}
+    </>
+  );
+}
+
+function Facts({ table }: { table: TableAnswer }): JSX.Element {
+  const ask = { sql: `SELECT *\nFROM ${sqlName(table)}\nLIMIT 100`, catalog: table.catalog, schema: table.schema };
+  return (
+    <>
+      {table.comment !== null && table.comment !== "" && <p class="comment">{table.comment}</p>}
+      <p class="facts">{factsOf(table).map((fact) => <span>{fact}</span>)}</p>
+      {table.location !== "" && <p class="note mono location">{table.location}</p>}
+      <p class="head-tools"><a class="button" href={hashOf("ask", "", ask)}>Show some rows</a></p>
+    </>
+  );
+}
+
+function factsOf(table: TableAnswer): string[] {
+  const source = { ICEBERG: `Iceberg, version ${table.formatVersion}`, FILES: "Folders of files", OTHER: "Read by Spark alone" }[table.source];
+  if (!showsCounts(table)) {
+    return [source, "Numbers of rows, files and bytes are not known, or are shown only to who sees every row"];
+  }
+  return [source, rowsOf(table), counted(table.dataFileCount, "data file"), size(table.totalBytes)];
+}
+
+function rowsOf({ recordCount, recordCountAtMost }: TableAnswer): string {
+  if (recordCount !== null) {
+    return counted(recordCount, "row");
+  }
+  return recordCountAtMost === null ? "number of rows not known" : `at most ${count(recordCountAtMost)} rows`;
+}
+
+function LayoutCard({ table }: { table: TableAnswer }): JSX.Element {
+  const partitions = table.partitionSpec.map((field) => ({ key: field.name, text: `${field.transform}(${field.source})`, name: field.name }));
+  const order = table.sortOrder.map((field) => `${field.transform === "identity" ? field.source : `${field.transform}(${field.source})`} ${field.direction} ${field.nullOrder}`);
+  return (
+    <Card title="Layout">
+      <dl class="pairs">
+        <dt>Partitions</dt>
+        <dd>{partitions.length === 0 ? "none" : partitions.map(({ key, text, name }) => <span class="mono" key={key} title={name}>{text}</span>)}</dd>
+        <dt>Sort order</dt>
+        <dd>{order.length === 0 ? "none" : order.map((text) => <span class="mono">{text}</span>)}</dd>
+      </dl>
+    </Card>
+  );
+}
