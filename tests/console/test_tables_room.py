@@ -72,7 +72,7 @@ def test_maintenance_is_refused_in_words_and_done_for_who_may(logged_in: LoggedI
     assert "TABLE_ACCESS_DENIED" in page.get_by_role("alert").inner_text()
     page = logged_in(CALENDAR, name="olga", roles=OPERATOR)
     page.get_by_label("expire").check()
-    # What removes snapshots is asked about, and the second half of a double click is no answer.
+    # The page asks before it removes snapshots, and the second half of a double click does not answer it.
     page.get_by_role("button", name="Run compact, expire").dblclick()
     page.get_by_role("button", name="Run: sure? compact, expire").wait_for()
     assert page.get_by_text("There was none yet.").is_visible()
