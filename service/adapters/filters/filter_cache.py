@@ -11,7 +11,7 @@ from itertools import islice
 from service.adapters.filters.cache_server import FilterServer
 from service.adapters.filters.codec import HEAD_BYTES, StoredKeys, decode_head
 from service.adapters.filters.entry_head import Rubbish
-from service.adapters.filters.kept_rows_on_server import KeptRowsOnServer
+from service.adapters.filters.key_set_rows_on_server import KeptRowsOnServer
 from service.adapters.filters.local_layer import LocalLayer
 from service.adapters.filters.shared_keys import FoundKeys, SharedKeys
 from service.errors.query_errors import FilterCollectionTimedOut, QueryCanceled, QueryTimedOut

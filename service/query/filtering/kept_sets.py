@@ -15,7 +15,7 @@ from service.model.filters.key_set import DynamicFilteringData
 from service.model.filters.relations import RelationBounds, RelationQuery
 from service.model.query.query import Parameters
 from service.ports.filters.filter_keys import KeysAndRows, KeySelector, SelectedRows
-from service.ports.filters.kept_rows import KeptRows
+from service.ports.filters.key_set_rows import KeptRows
 from service.pruning.build_side.kept_rows_query import KeptRowsQuery, kept_rows_query
 from service.pruning.containment.key_selections import residual
 from service.query.filtering.one_reading import KeptRelation

@@ -16,7 +16,7 @@ from api.http.authentication.session_cookie import (
     session_text,
     set_cookie,
 )
-from api.http.routes.console.rights import Right, rights_of
+from api.http.routes.console.session_rights import Right, rights_of
 from api.http.schemas.wire import WireModel
 from service.audited import note
 from service.authentication.key_sessions import KeySessions

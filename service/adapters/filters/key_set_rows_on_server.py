@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from service.adapters.filters.cache_server import FilterServer
 from service.adapters.filters.kept_notes import decoded_note, encoded_note
-from service.adapters.filters.kept_rows import decoded_rows, encoded_rows
+from service.adapters.filters.key_set_rows import decoded_rows, encoded_rows
 from service.errors.unavailable import FilterCacheDown
 from service.model.filters.key_selection import KeptNote
 
