@@ -1,9 +1,9 @@
 """Requests a second with 1, 8 and 64 clients.
 
-This measures how much a gateway answers at most. Clients with a kept connection each, in a process of their
-own on the same machine, send the next request as soon as they have an answer: `select 1`, which Spark runs
-each time; the demo's question with `reuseResult: true`, which is answered from an earlier result; and `GET
-/healthz`. The numbers of clients take turns, three rounds after a warm-up.
+This measures the most that a gateway answers. Clients with a kept connection each, in a process of their own
+on the same machine, send the next request as soon as they have an answer. They ask `select 1`, which Spark
+runs each time, the demo's question with `reuseResult: true`, which is answered from an earlier result, and
+`GET /healthz`. The numbers of clients take turns, three rounds after a warm-up.
 """
 
 from __future__ import annotations
