@@ -8,7 +8,7 @@ from dataclasses import dataclass
 _CACHING = "sluice.files.CachingFileIO"
 _PREFIX = "sluice.file-cache"
 _FROM_HADOOP = "org.apache.iceberg.hadoop.HadoopFileIO"
-# What each of Iceberg's catalogs uses if it is given no other.
+# Each of Iceberg's catalogs uses this one if it is given no other.
 _DEFAULTS: Mapping[str, str] = {
     "sql": _FROM_HADOOP,
     "hive": _FROM_HADOOP,

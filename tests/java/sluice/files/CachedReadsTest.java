@@ -123,7 +123,8 @@ final class CachedReadsTest {
         byte[] tail = new byte[length];
         assertEquals(length, ranges.readTail(tail, 0, length));
         assertArrayEquals(Arrays.copyOfRange(all, all.length - length, all.length), tail);
-        assertThrows(EOFException.class, () -> ranges.readFully(from, new byte[all.length + 1], 0, all.length - from + 1));
+        byte[] more = new byte[all.length + 1];
+        assertThrows(EOFException.class, () -> ranges.readFully(from, more, 0, all.length - from + 1));
         for (boolean isDirect : new boolean[] {false, true}) {
             List<FileRange> wanted = new ArrayList<>();
             wanted.add(new FileRange(new CompletableFuture<>(), from, length));
@@ -211,6 +212,22 @@ final class CachedReadsTest {
                 assertArrayEquals(bytes(3_000, 0, 1), stream.readAllBytes());
             }
             assertFalse(Wrapped.isCached(location));
+        }
+    }
+
+    @Test
+    void pathsAreTakenAsTheyAre() throws IOException {
+        for (String name : List.of("kind=a%2Fb", "a b+c", "é😀", "#?&", "[1]*")) {
+            File inside = new File(folder, name);
+            assertTrue(inside.mkdir());
+            for (int size : new int[] {2_000, 200_000}) {
+                byte[] all = bytes(size, 500, 1);
+                File file = new File(inside, Wrapped.dataName("parquet"));
+                Files.write(file.toPath(), all);
+                for (String location : List.of("file:" + file, "file://" + file, file.getPath())) {
+                    assertArrayEquals(all, read(cached, location));
+                }
+            }
         }
     }
 

@@ -13,6 +13,7 @@ import java.io.File;
 import java.io.IOException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.ArrayList;
@@ -25,10 +26,13 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.iceberg.CatalogUtil;
+import org.apache.iceberg.encryption.AesGcmInputFile;
+import org.apache.iceberg.encryption.AesGcmOutputFile;
 import org.apache.iceberg.hadoop.HadoopFileIO;
 import org.apache.iceberg.io.BulkDeletionFailureException;
 import org.apache.iceberg.io.FileIO;
 import org.apache.iceberg.io.FileInfo;
+import org.apache.iceberg.io.InputFile;
 import org.apache.iceberg.io.PositionOutputStream;
 import org.apache.iceberg.io.ResolvingFileIO;
 import org.apache.iceberg.io.SeekableInputStream;
@@ -115,7 +119,7 @@ final class CachingFileIOTest {
         CachingFileIO other = new CachingFileIO();
         other.setConf(new Configuration());
         other.initialize(properties);
-        Files.writeString(new File(java.net.URI.create(location)).toPath(), "b");
+        Files.writeString(new File(URI.create(location)).toPath(), "b");
         assertEquals("b", read(other, location));
         assertEquals("a", read(io, location));
     }
@@ -176,7 +180,7 @@ final class CachingFileIOTest {
         assertEquals("a", read(resolving, location));
         assertTrue(Wrapped.isCached(location));
         resolving.deleteFiles(List.of(location));
-        assertFalse(new File(java.net.URI.create(location)).exists());
+        assertFalse(new File(URI.create(location)).exists());
         resolving.close();
     }
 
@@ -196,6 +200,27 @@ final class CachingFileIOTest {
             () -> plain.deleteFiles(List.of("memory://lake/b", location, "memory://lake/c")));
         assertEquals(2, failure.numberFailedObjects());
         assertFalse(Wrapped.isCached(location));
+    }
+
+    @Test
+    void anEncryptedFileIsCachedAsItIsInTheStore() throws IOException {
+        byte[] key = new byte[16];
+        byte[] prefix = {1, 2, 3};
+        String location = Wrapped.in(folder, Wrapped.metadataName());
+        try (PositionOutputStream out = new AesGcmOutputFile(io.newOutputFile(location), key, prefix).create()) {
+            out.write("secret".getBytes(StandardCharsets.UTF_8));
+        }
+        for (int turn = 0; turn < 2; turn++) {
+            InputFile decrypting = new AesGcmInputFile(
+                io.newInputFile(location), key, prefix, new File(URI.create(location)).length());
+            try (SeekableInputStream stream = decrypting.newStream()) {
+                assertEquals("secret", new String(stream.readAllBytes(), StandardCharsets.UTF_8));
+            }
+        }
+        CachedBytes cached = FileCache.ofThisJvm(Wrapped.MOST_BYTES).find(FileKey.of("lake", location), -1);
+        String text = new String(cached.bytes(), StandardCharsets.ISO_8859_1);
+        assertTrue(text.startsWith("AGS1"));
+        assertFalse(text.contains("secret"));
     }
 
     @Test

@@ -40,10 +40,24 @@ final class FileCacheTest {
 
     @Test
     void aFileThatWasRemovedWhileItWasReadIsNotCached() {
-        long before = cache.removals();
+        long before = cache.removals(key("a"));
         cache.remove(key("a"));
         cache.put(key("a"), new CachedBytes(1, new byte[1]), before);
         assertNull(cache.find(key("a"), -1));
+        before = cache.removals(key("a"));
+        cache.removeBelow("other", "b");
+        cache.put(key("a"), new CachedBytes(1, new byte[1]), before);
+        assertNull(cache.find(key("a"), -1));
+    }
+
+    @Test
+    void aFileIsCachedThoughManyOthersAreWritten() {
+        long before = cache.removals(key("a"));
+        for (String other : new String[] {"b", "c", "d"}) {
+            cache.remove(key(other));
+        }
+        cache.put(key("a"), new CachedBytes(1, new byte[1]), before);
+        assertNotNull(cache.find(key("a"), -1));
     }
 
     @Test
@@ -61,8 +75,8 @@ final class FileCacheTest {
 
     @Test
     void aFooterBecomesTheWholeFile() {
-        cache.put(key("a"), new CachedBytes(3, new byte[] {3}), cache.removals());
-        cache.put(key("a"), new CachedBytes(3, new byte[] {1, 2, 3}), cache.removals());
+        cache.put(key("a"), new CachedBytes(3, new byte[] {3}), cache.removals(key("a")));
+        cache.put(key("a"), new CachedBytes(3, new byte[] {1, 2, 3}), cache.removals(key("a")));
         assertArrayEquals(new byte[] {1, 2, 3}, cache.find(key("a"), 3).bytes());
         assertEquals("1 517 1 0 0 16384", cache.use());
     }
@@ -83,7 +97,7 @@ final class FileCacheTest {
     }
 
     private void put(String path, int size) {
-        cache.put(key(path), new CachedBytes(size, new byte[size]), cache.removals());
+        cache.put(key(path), new CachedBytes(size, new byte[size]), cache.removals(key(path)));
     }
 
     private static FileKey key(String path) {

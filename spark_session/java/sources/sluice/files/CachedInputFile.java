@@ -91,7 +91,7 @@ final class CachedInputFile implements InputFile {
 
     /** Returns all bytes, and caches them; null if they cannot be read now, or are not as many as they should be. */
     private byte[] readAll(InputFile source, int count) {
-        long removals = cache.removals();
+        long removals = cache.removals(key);
         try (SeekableInputStream stream = source.newStream()) {
             byte[] all = new byte[count];
             if (stream.readNBytes(all, 0, count) != count || stream.read() >= 0) {

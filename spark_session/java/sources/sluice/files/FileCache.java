@@ -8,11 +8,13 @@ final class FileCache {
     private static final FileCache OF_THIS_JVM = new FileCache();
     /** The cache never takes more than this part of the heap. */
     private static final int PARTS_OF_HEAP = 4;
+    private static final int STRIPES = 64;
 
     private final BoundedEntries entries = new BoundedEntries();
     private volatile long askedBytes;
     private volatile long mostBytes;
-    private long removals;
+    /** Removals of files, by a part of their hash: otherwise each file that is written would keep others out. */
+    private final long[] removals = new long[STRIPES];
 
     /** Returns the cache of this JVM, and bounds it. */
     static FileCache ofThisJvm(long bytesAtMost) {
@@ -59,27 +61,33 @@ final class FileCache {
         return found == null ? -1 : found.fileBytes();
     }
 
-    /** Returns how many removals there were. Whoever reads a file to cache it calls this first. */
-    synchronized long removals() {
-        return removals;
+    /** Returns a number that the removal of this file changes. Whoever reads a file to cache it calls this first. */
+    synchronized long removals(FileKey key) {
+        return removals[stripe(key)];
     }
 
-    /** Caches a file, unless any file was removed since `removals` was called: it could be this one. */
+    /** Caches a file, unless it may have been removed since `removals` was called. */
     synchronized void put(FileKey key, CachedBytes read, long removalsBefore) {
-        if (removals == removalsBefore) {
+        if (removals[stripe(key)] == removalsBefore) {
             entries.put(key, new BoundedEntries.Entry(read, read.bytes().length + key.memory()));
         }
     }
 
     /** Forgets a file that is written or deleted. */
     synchronized void remove(FileKey key) {
-        removals++;
+        removals[stripe(key)]++;
         entries.remove(key);
     }
 
     /** Forgets all files of a catalog below a prefix. */
     synchronized void removeBelow(String catalog, String prefix) {
-        removals++;
+        for (int stripe = 0; stripe < STRIPES; stripe++) {
+            removals[stripe]++;
+        }
         entries.removeIf(key -> ((FileKey) key).isBelow(catalog, prefix));
+    }
+
+    private static int stripe(FileKey key) {
+        return Math.floorMod(key.hashCode(), STRIPES);
     }
 }

@@ -119,7 +119,7 @@ class FooterStream extends SeekableInputStream {
     }
 
     private CachedBytes readFooter() throws IOException {
-        long removals = cached.cache().removals();
+        long removals = cached.cache().removals(cached.key());
         byte[] last = lastBytes((int) Math.min(fileBytes, FIRST_READ_BYTES));
         long footerBytes = last == null ? -1 : footerBytes(last);
         if (footerBytes < 0 || footerBytes > Math.min(fileBytes, cached.mostBytes())) {
