@@ -87,6 +87,7 @@ def pair() -> Iterator[Pair]:
             "SLUICE_LOCAL_RELATION_MAX_ROWS": "0",
             "SLUICE_ENGINE_PROBE_INTERVAL_S": "1",
             "SLUICE_DYNAMIC_FILTERING_MIN_TABLE_BYTES": "0",
+            "SLUICE_FILE_CACHE_MAX_BYTES": "0",
         }
         # Whole files are cached up to this size, and the footers of larger ones.
         cached = {
