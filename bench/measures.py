@@ -14,6 +14,7 @@ from bench import (
     clients,
     compacted_logs,
     demo_query,
+    file_cache,
     flight_read,
     hive_columns,
     kept_rows,
@@ -100,6 +101,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
             policed_select_one.__doc__ or "", policed_select_one.measure, policed_select_one.draw
         ),
         "kept-rows": Measure(kept_rows.__doc__ or "", kept_rows.measure, kept_rows.draw, tpcds_lake.load),
+        "file-cache": Measure(file_cache.__doc__ or "", file_cache.measure, file_cache.draw, tpcds_lake.load),
         "policed-star-queries": Measure(
             policed_star_queries.__doc__ or "",
             policed_star_queries.measure,
