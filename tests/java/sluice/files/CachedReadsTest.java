@@ -190,7 +190,10 @@ final class CachedReadsTest {
     }
 
     private static long bytesOfThisThread() {
-        return FileSystem.getAllStatistics().stream().mapToLong(each -> each.getThreadStatistics().getBytesRead()).sum();
+        return FileSystem.getAllStatistics()
+            .stream()
+            .mapToLong(each -> each.getThreadStatistics().getBytesRead())
+            .sum();
     }
 
     @Test
