@@ -183,7 +183,7 @@ def test_what_is_cached_is_not_read_again(pair: Pair, catalog: str) -> None:
     Path(unquote(urlsplit(task.file.file_path).path)).unlink()
     assert rows(pair.caching.client, sql) == [[1, "a"]]
     failed = pair.plain.client.post("/query", json={"sql": sql, "waitTimeout": "50s"})
-    assert failed.status_code == 422, failed.text
+    assert failed.json()["code"] == "QUERY_FAILED", failed.text
 
 
 @pytest.mark.parametrize("catalog", CATALOGS)
@@ -202,7 +202,7 @@ def test_a_table_is_written_evolved_and_maintained_through_it(pair: Pair, catalo
     before = rows(plain, everything)
     counts = maintain(caching, name)
     assert counts["compact"]["removedDeleteFiles"] > 0
-    assert counts["expire"]["expiredSnapshots"] >= 3
+    assert counts["expire"]["expiredSnapshots"] >= 1
     assert counts["removeOrphans"] == {"removedFiles": 0}
     for sql in (everything, f"SELECT count(*) FROM {name}.files", f"SELECT count(*) FROM {name}.snapshots"):
         assert answer_of(caching, sql) == answer_of(plain, sql)
