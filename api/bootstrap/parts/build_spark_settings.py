@@ -38,7 +38,8 @@ def build_spark_settings(
     properties: dict[str, str] = {}
     for name, catalog in catalogs.items():
         spark = spark_catalog_properties(name, catalog)
-        properties |= with_file_cache(name, catalog, spark, _file_cache_bounds(settings))
+        bounds = _file_cache_bounds(settings)
+        properties |= with_file_cache(name, catalog, spark, bounds, settings.spark_conf)
     groups = resource_groups(settings.resource_groups)
     return SparkSettings(
         master=settings.spark_master,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 _CACHING = "sluice.files.CachingFileIO"
 _PREFIX = "sluice.file-cache"
@@ -28,12 +29,17 @@ class FileCacheBounds:
 
 
 def with_file_cache(
-    name: str, catalog: Mapping[str, str], spark: Mapping[str, str], bounds: FileCacheBounds
+    name: str,
+    catalog: Mapping[str, str],
+    spark: Mapping[str, str],
+    bounds: FileCacheBounds,
+    spark_conf: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, str]:
     """Returns Spark's properties of a catalog whose files are cached; with 0 bytes, the same as given.
 
     `catalog` has its properties in PyIceberg's names, and `spark` those that
-    `spark_catalog_properties` made of them.
+    `spark_catalog_properties` made of them. `spark_conf` has the operator's other properties of Spark:
+    an `io-impl` among them is in effect if the catalog has none.
 
     >>> bounds = FileCacheBounds(1000, 100, 10)
     >>> lake = {"type": "rest", "uri": "http://catalog"}
@@ -45,9 +51,10 @@ def with_file_cache(
     """
     if bounds.max_bytes == 0:
         return dict(spark)
+    chosen = f"spark.sql.catalog.{name}.io-impl"
     own = {
         "io-impl": _CACHING,
-        f"{_PREFIX}.io-impl": spark.get(f"spark.sql.catalog.{name}.io-impl") or _DEFAULTS[catalog["type"]],
+        f"{_PREFIX}.io-impl": spark.get(chosen) or spark_conf.get(chosen) or _DEFAULTS[catalog["type"]],
         f"{_PREFIX}.catalog": name,
         f"{_PREFIX}.max-bytes": str(bounds.max_bytes),
         f"{_PREFIX}.max-metadata-file-bytes": str(bounds.max_metadata_file_bytes),

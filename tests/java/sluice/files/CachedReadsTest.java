@@ -10,6 +10,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.EOFException;
 import java.io.File;
 import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -17,6 +19,7 @@ import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import org.apache.hadoop.conf.Configuration;
@@ -169,6 +172,78 @@ final class CachedReadsTest {
     }
 
     @Test
+    void aFooterThatIsEvictedWhileItsFileIsOpenedIsStillOneOfThatFile() throws IOException {
+        byte[] before = bytes(200_000, FOOTER, 1);
+        String location = written("parquet", before);
+        read(cached, location);
+        byte[] after = bytes(190_000, FOOTER, 2);
+        FileCache cache = FileCache.ofThisJvm(Wrapped.MOST_BYTES);
+        FileKey key = FileKey.of("lake", location);
+        InputFile file = new CachedInputFile(cache, key, location, true, Wrapped.LARGEST_DATA, -1, () -> {
+            cache.remove(key);
+            try {
+                Files.write(new File(folder, name(location)).toPath(), after);
+            } catch (IOException failure) {
+                throw new UncheckedIOException(failure);
+            }
+            return own.newInputFile(location);
+        });
+        try (SeekableInputStream stream = file.newStream()) {
+            stream.seek(file.getLength() - FOOTER);
+            byte[] footer = Arrays.copyOfRange(before, before.length - FOOTER, before.length);
+            assertArrayEquals(footer, stream.readNBytes(FOOTER));
+        }
+    }
+
+    @Test
+    void whereNoFooterMayBeCachedNoneIsLookedFor() throws IOException {
+        byte[] all = bytes(200_000, FOOTER, 1);
+        String location = written("parquet", all);
+        Map<String, String> properties = Wrapped.properties(HadoopFileIO.class.getName());
+        properties.put(CachingFileIO.MAX_DATA_FILE_BYTES, "0");
+        CachingFileIO without = new CachingFileIO();
+        without.setConf(new Configuration());
+        without.initialize(properties);
+        long before = bytesOfThisThread();
+        try (SeekableInputStream stream = without.newInputFile(location).newStream()) {
+            stream.seek(all.length - 8);
+            assertArrayEquals(Arrays.copyOfRange(all, all.length - 8, all.length), stream.readNBytes(8));
+        }
+        assertEquals(8, bytesOfThisThread() - before);
+    }
+
+    @Test
+    void positionsMayBeAboveThoseOfAnInteger() throws IOException {
+        byte[] end = bytes(40_000, FOOTER, 1);
+        long size = (5L << 30) + 17;
+        long inside = (3L << 30) + 5;
+        String location = Wrapped.in(folder, Wrapped.dataName("parquet"));
+        try (RandomAccessFile file = new RandomAccessFile(new File(folder, name(location)), "rw")) {
+            file.seek(inside);
+            file.write(end, 0, 3);
+            file.seek(size - end.length);
+            file.write(end);
+        }
+        for (int round = 0; round < 2; round++) {
+            InputFile file = cached.newInputFile(location);
+            assertEquals(size, file.getLength());
+            try (SeekableInputStream stream = file.newStream()) {
+                stream.seek(size - 8);
+                assertArrayEquals(Arrays.copyOfRange(end, end.length - 8, end.length), stream.readNBytes(8));
+                stream.seek(size - end.length);
+                assertArrayEquals(end, stream.readAllBytes());
+                stream.seek(0);
+                stream.skipNBytes(inside);
+                assertArrayEquals(Arrays.copyOf(end, 3), stream.readNBytes(3));
+                byte[] found = new byte[3];
+                ((RangeReadable) stream).readFully(inside, found);
+                assertArrayEquals(Arrays.copyOf(end, 3), found);
+            }
+            assertTrue(Wrapped.isCached(location));
+        }
+    }
+
+    @Test
     void noFileOfTheCacheIsOneOfHadoop() throws IOException {
         String location = written("parquet", bytes(200_000, FOOTER, 1));
         assertFalse(cached.newInputFile(location) instanceof HadoopInputFile);
@@ -220,7 +295,7 @@ final class CachedReadsTest {
 
     @Test
     void pathsAreTakenAsTheyAre() throws IOException {
-        for (String name : List.of("kind=a%2Fb", "a b+c", "é😀", "#?&", "[1]*")) {
+        for (String name : List.of("kind=a%2Fb", "a b+c", "at=10:00:00", "100%", "é😀", "#?&", "[1]*")) {
             File inside = new File(folder, name);
             assertTrue(inside.mkdir());
             for (int size : new int[] {2_000, 200_000}) {

@@ -61,6 +61,19 @@ def test_a_cache_of_manifests_that_the_operator_wants_stays() -> None:
     assert found[f"{PREFIX}io.manifest.cache-enabled"] == "true"
 
 
+def test_a_file_io_among_the_properties_of_spark_stays() -> None:
+    conf = {f"{PREFIX}io-impl": "com.example.FileIO", "spark.sql.catalog.other.io-impl": "com.example.Other"}
+
+    def own(kind: str) -> str:
+        block = BLOCKS[kind]
+        found = with_file_cache("lake", block, spark_catalog_properties("lake", block), BOUNDS, conf)
+        return found[f"{PREFIX}sluice.file-cache.io-impl"]
+
+    assert own("sql") == "com.example.FileIO"
+    # Those of the catalog itself take precedence, as without the cache.
+    assert own("s3") == "org.apache.iceberg.aws.s3.S3FileIO"
+
+
 def test_the_names_are_those_that_the_class_reads() -> None:
     source = (SOURCES / "sluice" / "files" / "CachingFileIO.java").read_text(encoding="utf-8")
     read = set(re.findall(r'"(sluice\.file-cache\.[a-z-]+)"', source))

@@ -54,12 +54,16 @@ final class CachedInputFile implements InputFile {
         if (found != null && found.isWhole()) {
             return new MemoryStream(found.bytes());
         }
+        if (found != null) {
+            // What is cached may be gone a moment later.
+            length = found.fileBytes();
+        }
         InputFile source = LocalFile.of(file(), found != null);
         if (getLength() <= mostBytes) {
             byte[] all = readAll(source, (int) length);
             return all == null ? source.newStream() : new MemoryStream(all);
         }
-        if (!hasFooter) {
+        if (!hasFooter || mostBytes < FooterStream.END_BYTES) {
             return source.newStream();
         }
         FooterStream.Cached place = new FooterStream.Cached(cache, key, (int) mostBytes);
