@@ -15,6 +15,7 @@ from bench import (
     compacted_logs,
     dashboards,
     demo_query,
+    file_cache,
     flight_read,
     hive_columns,
     kept_rows,
@@ -106,6 +107,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
             policed_select_one.__doc__ or "", policed_select_one.measure, policed_select_one.draw
         ),
         "kept-rows": Measure(kept_rows.__doc__ or "", kept_rows.measure, kept_rows.draw, tpcds_lake.load),
+        "file-cache": Measure(file_cache.__doc__ or "", file_cache.measure, file_cache.draw, tpcds_lake.load),
         "policed-star-queries": Measure(
             policed_star_queries.__doc__ or "",
             policed_star_queries.measure,

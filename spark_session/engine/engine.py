@@ -20,6 +20,7 @@ from spark_session.engine.engine_calls import EngineCalls
 from spark_session.engine.plan_statement import explain
 from spark_session.engine.reuse_facts import reuse_facts
 from spark_session.engine.run_statement import Attempt, hide_values, run
+from spark_session.session.file_cache import EMPTY
 from spark_session.session.warm_session import WarmSession
 from spark_session.settings.settings import SparkSettings
 from spark_session.supervision.session_keeper import SessionKeeper
@@ -133,6 +134,11 @@ class SparkEngine:
         """Returns the use of the rows that queries have made of relations, as of some seconds ago."""
         session = self.session
         return CacheUse(0, 0, 0, 0, 0, 0) if session is None else session.kept_rows.use
+
+    def file_cache_use(self) -> CacheUse:
+        """Returns the use of the cache of tables' files, as of some seconds ago."""
+        session = self.session
+        return EMPTY if session is None else session.file_cache.use
 
     def catalog_faults(self) -> Mapping[str, str]:
         """Returns why catalogs cannot be used in the engine, by name; empty while there is no session."""

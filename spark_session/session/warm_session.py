@@ -27,6 +27,7 @@ from spark_session.session.catalog_watch import CatalogWatch
 from spark_session.session.child_sessions import ChildSessions
 from spark_session.session.commands import CommandReader
 from spark_session.session.cpu_times import CpuTimeReader
+from spark_session.session.file_cache import FileCache
 from spark_session.session.guard import Guard
 from spark_session.session.job_spans import JobSpans
 from spark_session.session.kept_rows import KeptRows
@@ -79,6 +80,7 @@ class WarmSession:
         self.sql_writes = SqlWrites(jvm.gateway)
         self.reuse_facts = ReuseFacts(jvm.gateway, self.table_guards.definitions)
         self.kept_rows = KeptRows(jvm.gateway, root, settings.max_hash_relation_bytes)
+        self.file_cache = FileCache(jvm.gateway)
         self.relations = LocalRelationStore(
             jvm.gateway,
             self.children,
@@ -144,11 +146,12 @@ class WarmSession:
             return True
 
     def update_use(self) -> None:
-        """Lets `kept_rows.use` be up to date; call it regularly."""
+        """Lets the use of `kept_rows` and of `file_cache` be up to date; call it regularly."""
         try:
             self.kept_rows.update()
+            self.file_cache.update()
         except (Py4JError, OSError) as failure:
-            log.info("kept_rows_not_counted", error=type(failure).__name__)
+            log.info("engine_caches_not_counted", error=type(failure).__name__)
 
     def release_reader_memory(self) -> None:
         """Frees the memory that finished reads left in the driver; call it regularly.

@@ -12,6 +12,7 @@ from api.bootstrap.parts.find_jars import engine_jars
 from api.bootstrap.settings import Settings
 from api.bootstrap.settings.querying.resource_groups import resource_groups
 from service.adapters.catalogs.spark_catalog_properties import spark_catalog_properties
+from service.adapters.catalogs.spark_file_cache import FileCacheBounds, with_file_cache
 from spark_session.bounds.query_bounds import QueryBounds
 from spark_session.jars.compiled_classes import compiled_classes
 from spark_session.settings.parquet_tables import ParquetTable
@@ -36,7 +37,9 @@ def build_spark_settings(
     """
     properties: dict[str, str] = {}
     for name, catalog in catalogs.items():
-        properties |= spark_catalog_properties(name, catalog)
+        spark = spark_catalog_properties(name, catalog)
+        bounds = _file_cache_bounds(settings)
+        properties |= with_file_cache(name, catalog, spark, bounds, settings.spark_conf)
     groups = resource_groups(settings.resource_groups)
     return SparkSettings(
         master=settings.spark_master,
@@ -74,6 +77,14 @@ def build_engine_bounds(settings: Settings) -> EngineBounds:
         quarantine_s=settings.engine_quarantine_s,
         max_collection_percent=settings.engine_max_collection_percent,
         collection_window_s=settings.engine_collection_window_s,
+    )
+
+
+def _file_cache_bounds(settings: Settings) -> FileCacheBounds:
+    return FileCacheBounds(
+        max_bytes=settings.file_cache_max_bytes,
+        max_metadata_file_bytes=settings.file_cache_max_metadata_file_bytes,
+        max_data_file_bytes=settings.file_cache_max_data_file_bytes,
     )
 
 

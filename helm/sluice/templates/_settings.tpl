@@ -78,6 +78,9 @@
 {{- include "sluice.setting" (dict "root" . "name" "catalogs" "kind" "mapping") }}
 {{- include "sluice.setting" (dict "root" . "name" "embedded_catalog" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "catalog_cache_max_bytes" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "file_cache_max_bytes" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "file_cache_max_metadata_file_bytes" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "file_cache_max_data_file_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "catalog_facts_timeout_s" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "parquet_tables" "kind" "mapping") }}
 {{- include "sluice.setting" (dict "root" . "name" "default_catalog" "kind" "text") }}

@@ -22,6 +22,22 @@ class CatalogSettings(BaseModel):
     catalog_cache_max_bytes: int = Field(
         128 * MIB, ge=0, le=64 * GIB, description="memory for tables' metadata; a new commit is seen at once"
     )
+    file_cache_max_bytes: int = Field(
+        0,
+        ge=0,
+        le=64 * GIB,
+        description="memory of the engine's JVM, and of that of each executor, for small files and footers of"
+        " tables, a quarter of its heap at most; 0: none is cached",
+    )
+    file_cache_max_metadata_file_bytes: int = Field(
+        8 * MIB, ge=0, le=GIB, description="largest metadata file or manifest in that cache"
+    )
+    file_cache_max_data_file_bytes: int = Field(
+        MIB,
+        ge=0,
+        le=GIB,
+        description="largest data file, and largest footer, in that cache; such a file is read as a whole",
+    )
     catalog_facts_timeout_s: float = Field(
         1.0,
         ge=0.1,

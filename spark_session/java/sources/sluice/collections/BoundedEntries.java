@@ -1,15 +1,16 @@
-package sluice.relations;
+package sluice.collections;
 
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
  * Values that can be made again, up to a number of bytes. If there are more, the entry whose last use is the oldest goes
  * first. Several threads may use it.
  */
-final class BoundedEntries {
+public final class BoundedEntries {
 
     /** The memory of an entry besides its value, about. It also bounds the number of entries. */
     private static final long ENTRY_BYTES = 512;
@@ -25,15 +26,17 @@ final class BoundedEntries {
     private long misses;
     private long evictions;
 
-    record Entry(Object value, long bytes) {}
+    /** A value and its size. */
+    public record Entry(Object value, long bytes) {}
 
-    synchronized void keepAtMost(long bytesAtMost) {
+    /** Bounds the size of all entries, and makes room if there are more. */
+    public synchronized void keepAtMost(long bytesAtMost) {
         mostBytes = bytesAtMost;
         evict();
     }
 
     /** Returns entries, bytes, hits, misses and evictions, with blanks in between. */
-    synchronized String use() {
+    public synchronized String use() {
         return entries.size() + " " + bytes + " " + hits + " " + misses + " " + evictions;
     }
 
@@ -43,7 +46,7 @@ final class BoundedEntries {
      *
      * <p>Two threads may make the same value, as neither waits for the other. Both get the one that was first.
      */
-    Object get(Object key, Supplier<Entry> make) {
+    public Object get(Object key, Supplier<Entry> make) {
         synchronized (this) {
             Entry found = entries.get(key);
             if (found != null) {
@@ -52,22 +55,68 @@ final class BoundedEntries {
             }
         }
         Entry made = make.get();
-        return made == null ? null : put(key, made);
+        return made == null ? null : firstOf(key, made);
     }
 
-    private synchronized Object put(Object key, Entry made) {
+    /** Returns the value of a key, and counts the request; null if there is none. */
+    public synchronized Object find(Object key) {
+        Object found = peek(key);
+        if (found == null) {
+            misses++;
+        } else {
+            hits++;
+        }
+        return found;
+    }
+
+    /** Returns the value of a key without counting the request; null if there is none. */
+    public synchronized Object peek(Object key) {
+        Entry found = entries.get(key);
+        return found == null ? null : found.value();
+    }
+
+    /** Keeps a value in place of the one before. One that takes more than half of all bytes is not kept. */
+    public synchronized void put(Object key, Entry made) {
+        remove(key);
+        keep(key, made);
+    }
+
+    /** Removes the value of a key, if there is one. */
+    public synchronized void remove(Object key) {
+        Entry removed = entries.remove(key);
+        if (removed != null) {
+            bytes -= removed.bytes();
+        }
+    }
+
+    /** Removes the values of all these keys. */
+    public synchronized void removeIf(Predicate<Object> isRemoved) {
+        for (Iterator<Map.Entry<Object, Entry>> each = entries.entrySet().iterator(); each.hasNext();) {
+            Map.Entry<Object, Entry> entry = each.next();
+            if (isRemoved.test(entry.getKey())) {
+                bytes -= entry.getValue().bytes();
+                each.remove();
+            }
+        }
+    }
+
+    private synchronized Object firstOf(Object key, Entry made) {
         misses++;
         Entry before = entries.get(key);
         if (before != null) {
             return before.value();
         }
+        keep(key, made);
+        return made.value();
+    }
+
+    private void keep(Object key, Entry made) {
         Entry counted = new Entry(made.value(), made.bytes() + ENTRY_BYTES);
         if (counted.bytes() <= mostBytes / PARTS) {
             entries.put(key, counted);
             bytes += counted.bytes();
             evict();
         }
-        return made.value();
     }
 
     private void evict() {

@@ -1,0 +1,10 @@
+package sluice.files;
+
+/** What the file cache of this JVM has, for the gateway. */
+public final class FileCacheUse {
+
+    /** Returns entries, bytes, hits, misses, evictions and the bound in bytes, with blanks in between. */
+    public String use() {
+        return FileCache.useOfThisJvm();
+    }
+}
