@@ -147,3 +147,10 @@ def test_the_texts_keep_the_words_of_the_caller() -> None:
     assert probe_sql(found) == (
         f"SELECT a AS __p0, min(f.b) AS __p1, avg(f.b) FILTER (WHERE c > :x) AS __p2 {source} GROUP BY a"
     )
+
+
+def test_columns_of_two_tables_with_one_name_are_distinguished_by_their_tables() -> None:
+    sql = "SELECT f.k, d.k + 1, f.k + 1, count(*) FROM f LEFT JOIN d ON f.k = d.k GROUP BY f.k, d.k, d.k + 1"
+    found = split(sql, QUALIFIERS, COLUMNS, shared=frozenset({"k"}))
+    kept = [item.replace("\x00", "") for item in found.items]
+    assert kept == ["k0", "k2", "k0 + 1", "a0"]
