@@ -137,6 +137,18 @@ TEXTS = {
     "an alias as a key": (
         "SELECT v AS small, count(*) AS n FROM (SELECT k AS v, id FROM {fact}) f GROUP BY small"
     ),
+    "a field with the name of a column": (
+        "WITH s AS (SELECT named_struct('a', k) AS s, id FROM {fact} WHERE small > 0)"
+        " SELECT s.a, a, count(*) AS n FROM s CROSS JOIN (SELECT year AS a FROM {dim}) AS d GROUP BY a, s.a"
+    ),
+    "a column of a semi join": (
+        "SELECT f.k, count(*) AS n FROM {fact} f LEFT SEMI JOIN (SELECT dk AS k FROM {dim}) d ON f.k = d.k"
+        " WHERE small > 0 GROUP BY k"
+    ),
+    "quoted names": (
+        "WITH `a.b` AS (SELECT k AS `k.v`, price AS `sum(x)` FROM {fact} WHERE small > 0)"
+        " SELECT `k.v`, sum(`sum(x)`) AS `the ``sum``` FROM `A.B` GROUP BY `K.V`"
+    ),
     "comments": (
         "WITH f AS ( -- the rows\nSELECT k, price FROM {fact} -- all of them\n),"
         " a AS (SELECT k, sum(price) AS s FROM f GROUP BY k /* groups */ -- end\n)"
@@ -184,6 +196,9 @@ REFUSED = {
         "JOIN",
     "WITH a AS (SELECT k, count(*) AS n FROM {fact} GROUP BY k) SELECT n FROM a"
     " WHERE n > (SELECT count(*) FROM {dim})": "AGGREGATED_TWICE SUBQUERY",
+    "SELECT n FROM (SELECT k, count(*) AS n FROM {fact} GROUP BY k)"
+    " WHERE n IN (SELECT dk FROM {dim})": "SUBQUERY",
+    "WITH f AS (SELECT k FROM {fact} VERSION AS OF 'main') SELECT count(*) AS n FROM f": "",
     "WITH a AS (SELECT k, stddev(small) AS n FROM {fact} GROUP BY k) SELECT n FROM a": "AGGREGATE",
 }  # fmt: skip
 

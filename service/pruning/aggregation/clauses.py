@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from sqlglot import TokenType
 from sqlglot.dialects.spark import Spark
@@ -182,12 +183,14 @@ def check_words(tokens: Sequence[Token]) -> None:
 
 
 def check_subqueries(tokens: Sequence[Token]) -> None:
-    """Checks that none of them begins a SELECT.
+    """Checks that none of them begins a SELECT, or a query without one such as `(FROM t)`.
 
     Raises:
         NotRefreshable: one does.
     """
-    if any(token.token_type is TokenType.SELECT for token in tokens):
+    has_select = any(token.token_type is TokenType.SELECT for token in tokens)
+    kinds = pairwise(token.token_type for token in tokens)
+    if has_select or (TokenType.L_PAREN, TokenType.FROM) in kinds:
         raise NotRefreshable(RefreshOutcome.SUBQUERY)
 
 

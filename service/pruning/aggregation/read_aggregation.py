@@ -92,7 +92,10 @@ def _read(
     if not once:
         raise NotRefreshable(RefreshOutcome.JOIN)
     clauses = clauses_of(text.aggregation)
-    columns = tuple(column.name.lower() for facts in described.values() for column in facts.columns)
+    seen = _seen(parsed)
+    columns = tuple(
+        column.name.lower() for end, facts in described.items() if end in seen for column in facts.columns
+    )
     return ReadAggregation(
         text,
         max(once, key=lambda facts: facts.total_bytes).name,
@@ -108,6 +111,18 @@ def _parsed(sql: str) -> ParsedQuery:
     if parsed is None:
         raise NotRefreshable(RefreshOutcome.TOO_COMPLEX)
     return parsed
+
+
+def _seen(parsed: ParsedQuery) -> frozenset[int]:
+    """Returns where the names of those tables end whose columns the SELECT can name.
+
+    To the SELECT, a semi or anti join has the columns of its left side alone.
+    """
+    tree = parsed.tree
+    joins = (join for join in tree.args.get("joins") or () if join.kind.upper() not in ("SEMI", "ANTI"))
+    sources = [tree.args["from_"].this, *(join.this for join in joins)]
+    tables = [source for source in sources if isinstance(source, exp.Table)]
+    return frozenset(table.parts[-1].meta.get("end", -1) + 1 for table in tables)
 
 
 def _qualifiers(parsed: ParsedQuery) -> frozenset[str]:

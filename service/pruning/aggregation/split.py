@@ -47,6 +47,9 @@ def split(
     >>> found.keys, [call.text for call in found.calls], found.is_grouped
     (('a',), ['sum(b)'], True)
     """
+    known = columns | qualifiers
+    # Before a dot, the name of a column may be that of a struct.
+    qualifiers -= columns
     clauses = clauses_of(sql)
     items = [_item(part) for part in split_at_commas(clauses.items)]
     keys = [_resolved(part, items, columns) for part in split_at_commas(clauses.keys)] if clauses.keys else []
@@ -55,12 +58,12 @@ def split(
         if len(shape) == 1 and key[-1].token_type not in _NAMES:
             raise NotRefreshable(RefreshOutcome.NAMES)
     templates = Templates(sql, shapes, qualifiers, shared)
-    written = tuple(templates.of(item.value) for item in items)
     aliases = frozenset(
         item.alias
         for item in items
-        if item.alias in columns and shape_of(item.value, qualifiers, shared) != (item.alias,)
+        if item.alias in known and shape_of(item.value, qualifiers, shared) != (item.alias,)
     )
+    written = tuple(templates.of_item(item.value, aliases) for item in items)
     tail = tuple(_tail(clauses, templates, aliases))
     if not keys and not templates.calls:
         raise NotRefreshable(RefreshOutcome.NOT_AGGREGATED)

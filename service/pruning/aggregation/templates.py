@@ -51,6 +51,16 @@ class Templates:
     shared: frozenset[str] = frozenset()
     calls: list[AggregateCall] = field(default_factory=list)
 
+    def of_item(self, tokens: Sequence[Token], aliases: frozenset[str]) -> str:
+        """Returns a column of the result with placeholders; `aliases` are as for `of`.
+
+        Here they mean what the tables have. Without these, one that is left would mean the result's column.
+
+        Raises:
+            NotRefreshable: as for `of`, or such a name is left.
+        """
+        return self._written(tokens, frozenset(), aliases, may_stand_alone=True)
+
     def of(
         self, tokens: Sequence[Token], aliases: frozenset[str] = frozenset(), *, may_stand_alone: bool = True
     ) -> str:
@@ -62,12 +72,25 @@ class Templates:
         Raises:
             NotRefreshable: a part of it cannot be kept, or a name may mean two things.
         """
+        return self._written(tokens, aliases, frozenset(), may_stand_alone=may_stand_alone)
+
+    def _written(
+        self,
+        tokens: Sequence[Token],
+        aliases: frozenset[str],
+        never_left: frozenset[str],
+        *,
+        may_stand_alone: bool,
+    ) -> str:
         written: list[str] = []
         place = 0
         while place < len(tokens):
             if not may_stand_alone and _is_alias(tokens, place, aliases):
                 raise NotRefreshable(RefreshOutcome.NAMES)
             end, text = self._part(tokens, place, aliases)
+            is_left = text == self.sql[tokens[place].start : tokens[place].end + 1]
+            if is_left and _is_alias(tokens, place, never_left) and not _is_other(tokens, place):
+                raise NotRefreshable(RefreshOutcome.NAMES)
             if written:
                 written.append(self.sql[tokens[place - 1].end + 1 : tokens[place].start])
             written.append(text)
@@ -184,6 +207,12 @@ def _is_alias(tokens: Sequence[Token], place: int, aliases: frozenset[str]) -> b
     is_after_dot = place > 0 and tokens[place - 1].token_type is TokenType.DOT
     is_name = tokens[place].token_type in _NAMES and not is_after_dot
     return is_name and tokens[place].text.lower() in aliases
+
+
+def _is_other(tokens: Sequence[Token], place: int) -> bool:
+    """Whether the name is that of a function or of a parameter."""
+    before = tokens[place - 1].token_type if place else None
+    return _is_called(tokens, place) or before in (TokenType.COLON, TokenType.PARAMETER)
 
 
 def _is_name(key: Shape) -> bool:

@@ -35,6 +35,7 @@ def test_the_outermost_aggregation_counts() -> None:
         (f"SELECT s FROM ({CORE}) g JOIN u ON true", RefreshOutcome.JOIN),
         (f"SELECT s FROM ({CORE}) g, u", RefreshOutcome.JOIN),
         (f"SELECT s FROM ({CORE}) g WHERE s > (SELECT 1)", RefreshOutcome.SUBQUERY),
+        (f"SELECT s FROM ({CORE}) g WHERE s IN (FROM t)", RefreshOutcome.SUBQUERY),
         (f"SELECT (SELECT 1), s FROM ({CORE})", RefreshOutcome.SUBQUERY),
         (f"SELECT s, row_number() OVER (ORDER BY s) FROM ({CORE})", RefreshOutcome.WINDOW),
         (f"SELECT DISTINCT s FROM ({CORE})", RefreshOutcome.DISTINCT),
