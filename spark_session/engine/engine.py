@@ -18,7 +18,7 @@ from service.tracing import step
 from spark_session.engine.described import described
 from spark_session.engine.engine_calls import EngineCalls
 from spark_session.engine.plan_statement import explain
-from spark_session.engine.reuse_facts import reuse_facts
+from spark_session.engine.reuse_facts import is_read_alike, reuse_facts
 from spark_session.engine.run_statement import Attempt, hide_values, run
 from spark_session.session.file_cache import EMPTY
 from spark_session.session.warm_session import WarmSession
@@ -95,6 +95,11 @@ class SparkEngine:
         """See `service.ports.stores.reusable_results.FactReader`."""
         with self.calls.session(statement, "sluice.engine.plan") as session:
             return reuse_facts(session, statement)
+
+    def is_read_alike(self, statement: Statement, sql: str) -> bool:
+        """See `service.ports.stores.reusable_results.FactReader`."""
+        with self.calls.session(statement, "sluice.engine.plan") as session:
+            return is_read_alike(session, statement, sql)
 
     def describe(self, statement: Statement) -> Description:
         """See `service.ports.engine.query_engine.Describer`."""

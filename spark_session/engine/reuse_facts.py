@@ -13,6 +13,7 @@ from service.model.query.reuse import QueryFacts, Reusability
 from service.model.tables.tables import TableName
 from service.ports.engine.query_engine import Statement
 from spark_session.engine.analyzed import analyzed
+from spark_session.engine.in_session import bind_views, child_of
 from spark_session.java.jvm import UNREACHABLE
 from spark_session.session.analyzed_facts import facts_of
 from spark_session.session.parameters import spark_arguments
@@ -49,6 +50,30 @@ def _planned(session: WarmSession, child: SparkSession, statement: Statement) ->
     guarded, applied = analyzed(session, child, statement)
     asked = child.sql(statement.sql, spark_arguments(statement.parameters)) if applied else guarded
     return session.table_guards.plan_in_full(child, statement.sql, asked), guarded
+
+
+def is_read_alike(session: WarmSession, statement: Statement, sql: str) -> bool:
+    """See `service.ports.stores.reusable_results.FactReader`."""
+    with child_of(session, statement) as child:
+        written, views = _vetted(session, child, statement)
+        for view in views:
+            child.catalog.dropTempView(view)
+        values = None if statement.session is None else replace(statement.session, views=())
+        other, _ = _vetted(session, child, replace(statement, sql=sql, session=values))
+        return session.reuse_facts.are_alike(written, other)
+
+
+def _vetted(
+    session: WarmSession, child: SparkSession, statement: Statement
+) -> tuple[DataFrame, Collection[str]]:
+    """Returns a statement as Spark analyzes it without policies, and the temporary views that it names."""
+    parts = session.guard.read(child, statement.sql)
+    session.guard.allow(parts, statement.parameters)
+    views = bind_views(session, child, statement, parts["relations"])
+    frame = child.sql(statement.sql, spark_arguments(statement.parameters))
+    session.guard.allow_reading_only(frame)
+    session.guard.allow_size(frame)
+    return frame, views
 
 
 class SparkViewStates:

@@ -44,7 +44,12 @@ class ReuseFacts:
     def of(self, frame: DataFrame) -> AnalyzedFacts:
         """Returns whether the analyzed query gives the same result each time, and what it reads."""
         found = json.loads(self._java.analyzed(frame._jdf))
-        shape = PlanShape(frozenset(found["nodes"]), frozenset(found["aggregates"]))
+        shape = PlanShape(
+            frozenset(found["nodes"]),
+            frozenset(found["aggregates"]),
+            found["aggregations"],
+            frozenset(found["belowAggregations"]),
+        )
         return AnalyzedFacts(reusability_of(found), _plan_reads(found), shape)
 
     def reads(self, frame: DataFrame) -> PlanReads | None:
@@ -54,6 +59,10 @@ class ReuseFacts:
         except (PySparkException, Py4JError, OSError, AssertionError, AttributeError):
             # The last two: another thread made PySpark forget the context in the meantime.
             return None
+
+    def are_alike(self, one: DataFrame, other: DataFrame) -> bool:
+        """Whether both have the same plan and columns once their common table expressions are inlined."""
+        return bool(self._java.areAlike(one._jdf, other._jdf))
 
     def view_texts(self, session: SparkSession, plan: ReadPlan) -> ViewTexts:
         """Returns all views of the plan as they are now.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 
 from service.errors.statement_errors import SqlSyntaxError
 from service.model.policies.read_plan import ReadPlan, ReadTable, ReadView
-from service.model.query.reuse import QueryFacts, Reusability, TableRead
+from service.model.query.reuse import PlanShape, QueryFacts, Reusability, TableRead
 from service.model.tables.tables import TableName
 from service.ports.engine.query_engine import Statement
 from service.ports.stores.reusable_results import ViewStates
@@ -35,12 +35,17 @@ class FakeViewStates:
 
 
 class FakeFactReader:
-    """Knows the tables, and the views, of each text that a test has `put`. `asked` has all statements."""
+    """Knows the tables, and the views, of each text that a test has `put`. `asked` has all statements.
+
+    `alike` are pairs of texts that mean the same, and `shapes` are the plans of texts.
+    """
 
     def __init__(self, views: ViewStates) -> None:
         self._views = views
         self._plans: dict[str, tuple[ReadPlan, Reusability]] = {}
         self.reads: dict[str, tuple[TableRead, ...]] = {}
+        self.shapes: dict[str, PlanShape] = {}
+        self.alike: set[tuple[str, str]] = set()
         self.asked: list[Statement] = []
         self.before_answer: Callable[[], None] = lambda: None
 
@@ -62,4 +67,8 @@ class FakeFactReader:
         states = self._views.states_of([view.name for view in plan.views])
         definitions = {view.parts: f"definition {states.get(view.name)}" for view in plan.views}
         reads = self.reads.get(statement.sql, ())
-        return QueryFacts(plan, reusability, states, definitions, reads=reads)
+        shape = self.shapes.get(statement.sql, PlanShape())
+        return QueryFacts(plan, reusability, states, definitions, reads=reads, shape=shape)
+
+    def is_read_alike(self, statement: Statement, sql: str) -> bool:
+        return (statement.sql, sql) in self.alike

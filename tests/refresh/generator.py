@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from random import Random
+
+from tests.refresh.cases import Case
+from tests.refresh.nesting import nested
 
 KEYS = (
     ("k", "k"),
@@ -37,28 +39,15 @@ NOT_REFRESHED = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A query; `{fact}` and `{dim}` stand for its tables, each with its version.
-
-    `is_ordered`: each run returns its rows in the same order. `has_parameter`: it needs `least`.
-    """
-
-    text: str
-    is_ordered: bool
-    joins: bool
-    is_offered: bool
-
-    def over(self, fact: str, dimension: str) -> str:
-        return self.text.replace("{fact}", fact).replace("{dim}", dimension)
-
-    @property
-    def has_parameter(self) -> bool:
-        return ":least" in self.text
-
-
 def case_of(random: Random) -> Case:
     """Returns a query that this source of chance chooses."""
+    case = _plain(random)
+    if not case.is_offered or random.random() < 0.35:
+        return case
+    return nested(random, case)
+
+
+def _plain(random: Random) -> Case:
     joins = random.random() < 0.45
     keys = random.sample([*KEYS, *(DIMENSION_KEYS if joins else ())], random.choice((0, 1, 1, 1, 2, 3)))
     is_offered = random.random() > 0.06
@@ -82,7 +71,7 @@ def case_of(random: Random) -> Case:
         text += f" ORDER BY {first}{', '.join(key + random.choice(ways) for _, key in keys)}"
         if random.random() < 0.5:
             text += f" LIMIT {random.randrange(1, 6)}"
-    return Case(text, is_ordered, joins, is_offered)
+    return Case(text, is_ordered, joins, is_offered, len(shown + items))
 
 
 def _join(random: Random) -> str:

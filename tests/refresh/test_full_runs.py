@@ -125,7 +125,8 @@ def test_a_caller_may_decline(asker: Asker, fact: Table) -> None:
         ("SELECT count(*) FROM {} WHERE id IN (SELECT 1)", "NOT_ONE_SELECT SUBQUERY"),
         ("SELECT count(*) AS n FROM {} a JOIN {} b ON a.id = b.id", "JOIN TABLES"),
         ("SELECT sum(id) OVER () FROM {}", "WINDOW NOT_ONE_SELECT"),
-        ("SELECT max(lasting) FROM (SELECT id AS lasting FROM {})", "SUBQUERY"),
+        ("SELECT max(lasting) FROM (SELECT id AS lasting FROM {})", "STATE_KEPT"),
+        ("SELECT max(lasting) FROM (SELECT id AS lasting FROM {} LIMIT 3)", "SUBQUERY"),
     ],
 )
 def test_what_is_not_offered_says_why(asker: Asker, fact: Table, text: str, expected: str) -> None:

@@ -18,7 +18,8 @@ from pyiceberg.catalog.sql import SqlCatalog
 
 from service.model.query.query import Parameter
 from tests.refresh.asker import Answer, Asker
-from tests.refresh.generator import Case, case_of
+from tests.refresh.cases import Case
+from tests.refresh.generator import case_of
 from tests.refresh.tables import DIMENSION, FACT, dimension_rows, fact_rows, in_arrow, make_table
 from tests.refresh.writer import Writer
 

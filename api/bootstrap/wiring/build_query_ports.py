@@ -24,6 +24,7 @@ from service.policies.live_policies import LivePolicies
 from service.ports.clock import Clock
 from service.ports.telemetry.lineage import Lineage
 from service.query.execution.run_query import QueryPorts
+from service.query.execution.session_view_texts import SessionViewTexts
 from service.query.filtering.detection.look_for_filters import ready
 from service.query.registry.readable_results import ReadableResults
 
@@ -80,5 +81,6 @@ def build_query_ports(
         admission_metrics=metrics.admission,
         cpu_times=components.engine if components.spark_settings.counts_cpu else None,
         reuse=build_reuse(settings, components, results, audited, clock, lineage, metrics, readable),
+        session_views=SessionViewTexts(components.engine, calls, components.catalog_names),
         refresh=build_refresh(settings, components, pruner, calls, clock, lineage, metrics),
     )

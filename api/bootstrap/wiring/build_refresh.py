@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from api.bootstrap.parts.components import Components
 from api.bootstrap.settings import Settings
 from api.bootstrap.settings.querying.reuse import ReuseResults
-from api.bootstrap.wiring.build_reuse import engine_fingerprint
+from api.bootstrap.wiring.build_reuse import engine_fingerprint, view_states
 from service.adapters.telemetry.query_metrics import QueryMetrics
 from service.adapters.telemetry.refresh_collector import RefreshCollector
 from service.model.operations.usage import CacheUse
@@ -18,6 +18,8 @@ from service.ports.clock import Clock
 from service.ports.telemetry.lineage import Lineage
 from service.query.execution.refresh_steps import NoRefresh, Refresh
 from service.query.filtering.prune import Pruner
+from service.query.refresh.aggregation_reader import AggregationReader
+from service.query.refresh.expanded_texts import ExpandedTexts
 from service.query.refresh.kept_states import KeptStates
 from service.query.refresh.merged_answers import MergedAnswers
 from service.query.refresh.refresh_plans import RefreshPlans
@@ -54,7 +56,9 @@ def build_refresh(
     refresher = Refresher(
         RefreshParts(
             plans=RefreshPlans(
-                components.engine, calls, names, merges_floats=settings.refresh_floating_point
+                AggregationReader(components.engine, components.engine, calls, names),
+                ExpandedTexts(pruner, view_states(settings, components)),
+                merges_floats=settings.refresh_floating_point,
             ),
             states=KeptStates(
                 clock,

@@ -22,7 +22,7 @@ from service.model.query.reuse import ReuseChoice
 from service.ports.clock import Clock
 from service.ports.stores.query_store import Journal
 from service.ports.stores.result_store import ResultStore
-from service.ports.stores.reusable_results import NoRunLeases
+from service.ports.stores.reusable_results import NoRunLeases, ViewStates
 from service.ports.telemetry.lineage import Lineage
 from service.query.registry.readable_results import ReadableResults
 from service.query.reuse.result_reuse import ResultReuse
@@ -49,9 +49,7 @@ def build_reuse(
     shared = _shared(settings, components, clock)
     ports = ReusePorts(
         facts=components.engine,
-        views=BoundedViewStates(
-            SparkViewStates(lambda: components.engine.session), settings.catalog_facts_timeout_s
-        ),
+        views=view_states(settings, components),
         catalogs=components.all_catalogs,
         index=local if shared is None else shared.index(local),
         results=results,
@@ -76,6 +74,12 @@ def build_reuse(
     metrics.caches.add("reusable_results", lambda: reuse.use)
     metrics.watch(ReuseCollector(lambda: reuse.outcomes))
     return reuse
+
+
+def view_states(settings: Settings, components: Components) -> ViewStates:
+    """Returns what says which states views have."""
+    views = SparkViewStates(lambda: components.engine.session)
+    return BoundedViewStates(views, settings.catalog_facts_timeout_s)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,9 @@ class RefreshOutcome(StrEnum):
     NOT_ONE_SELECT = "NOT_ONE_SELECT"
     NOT_AGGREGATED = "NOT_AGGREGATED"
     SUBQUERY = "SUBQUERY"
+    CTE = "CTE"
+    VIEW = "VIEW"
+    AGGREGATED_TWICE = "AGGREGATED_TWICE"
     WINDOW = "WINDOW"
     DISTINCT = "DISTINCT"
     GROUPING_SETS = "GROUPING_SETS"
@@ -74,7 +77,7 @@ class AggregateCall:
 
 @dataclass(frozen=True, slots=True)
 class Aggregation:
-    """A query that is one SELECT with aggregates, as parts of its own text.
+    """A SELECT with aggregates, as parts of its own text.
 
     `source` is its text from FROM to WHERE, and `keys` are its group expressions. `items` and `tail` are what
     it makes of them: each key and each aggregate is a placeholder, as `placeholder` spells it.
@@ -131,9 +134,25 @@ class Partial:
 
 
 @dataclass(frozen=True, slots=True)
+class Surroundings:
+    """The text of a query around its aggregation. Its SELECTs read nothing but the groups.
+
+    `names` are those of the columns that the aggregation gives them.
+    """
+
+    before: str
+    after: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RefreshPlan:
-    """Everything about a text that is needed to keep its state and to answer from it."""
+    """Everything about a text that is needed to keep its state and to answer from it.
+
+    `columns` are those of its result. Without `surroundings`, the aggregation is the whole query.
+    """
 
     aggregation: Aggregation
     partials: tuple[Partial, ...]
     columns: tuple[Column, ...]
+    surroundings: Surroundings | None = None

@@ -110,10 +110,16 @@ class PlanReads:
 
 @dataclass(frozen=True, slots=True)
 class PlanShape:
-    """The classes of the nodes and of the aggregate functions in an analyzed plan."""
+    """The classes of the nodes and of the aggregate functions in an analyzed plan.
+
+    `aggregations` is how many of its nodes aggregate, and `below_aggregations` are the classes of the nodes
+    that these read. Both leave out subqueries in expressions.
+    """
 
     nodes: frozenset[str] = frozenset()
     aggregates: frozenset[str] = frozenset()
+    aggregations: int = 0
+    below_aggregations: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

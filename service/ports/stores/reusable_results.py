@@ -23,6 +23,17 @@ class FactReader(Protocol):
             QueryEnded, PartDown: as `Engine.run`.
         """
 
+    def is_read_alike(self, statement: Statement, sql: str) -> bool:
+        """Whether this text means to the engine what the statement means: the same plan and columns.
+
+        Both are compared without policies, and with common table expressions and views in the places of their
+        names. The statement is read in its session, the text without the session's views. Blocks.
+
+        Raises:
+            CallerError: one of the two is not a query or does not resolve, or may not be read.
+            QueryEnded, PartDown: as `Engine.run`.
+        """
+
 
 class ViewStates(Protocol):
     """The states of views."""

@@ -1,9 +1,10 @@
-"""Finds the clauses of a query that is a single SELECT, as ranges of its tokens."""
+"""Finds the clauses of a SELECT, as ranges of its tokens."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from sqlglot import TokenType
 from sqlglot.dialects.spark import Spark
@@ -59,19 +60,22 @@ class Clauses:
 
 
 def clauses_of(sql: str) -> Clauses:
-    """Returns the clauses of the text.
+    """Returns the clauses of the text. Only its FROM clause may have other SELECTs, in parentheses.
 
     Raises:
-        NotRefreshable: it has several SELECTs, clauses that are not supported, or none to aggregate.
+        NotRefreshable: it has other SELECTs, clauses that are not supported, or none to aggregate.
 
     >>> found = clauses_of("SELECT a, sum(b) FROM t WHERE c > 1 GROUP BY a LIMIT 3")
     >>> [text_of(found.sql, part) for part in (found.source, found.keys, found.limits)]
     ['FROM t WHERE c > 1', 'a', 'LIMIT 3']
     """
-    tokens = _tokens(sql)
-    _check_words(tokens)
-    found = _positions(tokens)
+    tokens = tokens_of(sql)
+    check_words(tokens)
+    found = positions(tokens)
     ends = [*sorted(found.values()), len(tokens)]
+    end_of_from = ends[ends.index(found[TokenType.FROM]) + 1]
+    check_subqueries(tokens[1 : found[TokenType.FROM]])
+    check_subqueries(tokens[end_of_from:])
 
     def after(kind: TokenType, skipped: int = 1) -> Sequence[Token]:
         if kind not in found:
@@ -138,7 +142,12 @@ def closing(tokens: Sequence[Token], opening: int) -> int:
     raise NotRefreshable(RefreshOutcome.NOT_ONE_SELECT)
 
 
-def _tokens(sql: str) -> list[Token]:
+def tokens_of(sql: str) -> list[Token]:
+    """Returns the tokens of a text, without semicolons at its end.
+
+    Raises:
+        NotRefreshable: comments, hints or escapes could hide something of it.
+    """
     if "|>" in sql or "\x00" in sql or "\\" in sql or not has_clear_comments(sql):
         raise NotRefreshable(RefreshOutcome.NOT_ONE_SELECT)
     if "/*+" in sql:
@@ -152,7 +161,12 @@ def _tokens(sql: str) -> list[Token]:
     return tokens
 
 
-def _check_words(tokens: Sequence[Token]) -> None:
+def check_words(tokens: Sequence[Token]) -> None:
+    """Checks that they are a SELECT without words that are not supported, however deep these are.
+
+    Raises:
+        NotRefreshable: they are not.
+    """
     for token in tokens:
         if token.token_type is TokenType.STRING:
             continue
@@ -163,11 +177,21 @@ def _check_words(tokens: Sequence[Token]) -> None:
             refused = _refused(token)
             if refused is not None:
                 raise NotRefreshable(refused)
-    if sum(token.token_type is TokenType.SELECT for token in tokens) > 1:
-        raise NotRefreshable(RefreshOutcome.SUBQUERY)
     is_select = len(tokens) > 1 and tokens[0].token_type is TokenType.SELECT
     if not is_select or tokens[1].text.upper() in ("ALL", "TRANSFORM"):
         raise NotRefreshable(RefreshOutcome.NOT_ONE_SELECT)
+
+
+def check_subqueries(tokens: Sequence[Token]) -> None:
+    """Checks that none of them begins a SELECT, or a query without one such as `(FROM t)`.
+
+    Raises:
+        NotRefreshable: one does.
+    """
+    has_select = any(token.token_type is TokenType.SELECT for token in tokens)
+    kinds = pairwise(token.token_type for token in tokens)
+    if has_select or (TokenType.L_PAREN, TokenType.FROM) in kinds:
+        raise NotRefreshable(RefreshOutcome.SUBQUERY)
 
 
 def _refused(token: Token) -> RefreshOutcome | None:
@@ -177,7 +201,12 @@ def _refused(token: Token) -> RefreshOutcome | None:
     return RefreshOutcome.PARAMETERS if kind is TokenType.PLACEHOLDER else _REFUSED.get(word)
 
 
-def _positions(tokens: Sequence[Token]) -> dict[TokenType, int]:
+def positions(tokens: Sequence[Token]) -> dict[TokenType, int]:
+    """Returns where each clause of a SELECT begins.
+
+    Raises:
+        NotRefreshable: it has no FROM clause, or clauses in another order.
+    """
     found: dict[TokenType, int] = {}
     for place, (token, depth) in enumerate(zip(tokens, depths(tokens), strict=True)):
         if depth or token.token_type not in _ORDER:

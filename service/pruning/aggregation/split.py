@@ -25,13 +25,19 @@ class _Item:
     alias: str
 
 
-def split(sql: str, qualifiers: frozenset[str], columns: frozenset[str]) -> Aggregation:
+def split(
+    sql: str,
+    qualifiers: frozenset[str],
+    columns: frozenset[str],
+    shared: frozenset[str] = frozenset(),
+) -> Aggregation:
     """Returns the parts of the query.
 
     Args:
         sql: its text.
         qualifiers: what qualifies columns in it, in lower case.
         columns: the names of the columns of all its tables, in lower case.
+        shared: those of them that several of its tables have.
 
     Raises:
         NotRefreshable: it is not one SELECT with aggregates, or its names may mean several things.
@@ -41,16 +47,23 @@ def split(sql: str, qualifiers: frozenset[str], columns: frozenset[str]) -> Aggr
     >>> found.keys, [call.text for call in found.calls], found.is_grouped
     (('a',), ['sum(b)'], True)
     """
+    known = columns | qualifiers
+    # Before a dot, the name of a column may be that of a struct.
+    qualifiers -= columns
     clauses = clauses_of(sql)
     items = [_item(part) for part in split_at_commas(clauses.items)]
     keys = [_resolved(part, items, columns) for part in split_at_commas(clauses.keys)] if clauses.keys else []
-    shapes = [shape_of(key, qualifiers) for key in keys]
+    shapes = [shape_of(key, qualifiers, shared) for key in keys]
     for shape, key in zip(shapes, keys, strict=True):
         if len(shape) == 1 and key[-1].token_type not in _NAMES:
             raise NotRefreshable(RefreshOutcome.NAMES)
-    templates = Templates(sql, shapes, qualifiers)
-    written = tuple(templates.of(item.value) for item in items)
-    aliases = _ambiguous(items, qualifiers, columns)
+    templates = Templates(sql, shapes, qualifiers, shared)
+    aliases = frozenset(
+        item.alias
+        for item in items
+        if item.alias in known and shape_of(item.value, qualifiers, shared) != (item.alias,)
+    )
+    written = tuple(templates.of_item(item.value, aliases) for item in items)
     tail = tuple(_tail(clauses, templates, aliases))
     if not keys and not templates.calls:
         raise NotRefreshable(RefreshOutcome.NOT_AGGREGATED)
@@ -108,12 +121,3 @@ def _resolved(key: Sequence[Token], items: Sequence[_Item], columns: frozenset[s
     if len(named) != 1:
         raise NotRefreshable(RefreshOutcome.NAMES)
     return named[0].value
-
-
-def _ambiguous(items: Sequence[_Item], qualifiers: frozenset[str], columns: frozenset[str]) -> frozenset[str]:
-    """Returns names that mean a column of the result in one place, and one of a table in another."""
-    return frozenset(
-        item.alias
-        for item in items
-        if item.alias in columns and shape_of(item.value, qualifiers) != (item.alias,)
-    )

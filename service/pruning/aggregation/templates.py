@@ -42,13 +42,24 @@ class Templates:
     """Makes templates of a query's expressions, and collects the aggregates in them.
 
     `qualifiers` are the names that qualify columns in this query, and `sql` is its text. `keys` are the
-    shapes of its group expressions.
+    shapes of its group expressions. Several tables have a column with a `shared` name.
     """
 
     sql: str
     keys: Sequence[Shape]
     qualifiers: frozenset[str]
+    shared: frozenset[str] = frozenset()
     calls: list[AggregateCall] = field(default_factory=list)
+
+    def of_item(self, tokens: Sequence[Token], aliases: frozenset[str]) -> str:
+        """Returns a column of the result with placeholders; `aliases` are as for `of`.
+
+        Here they mean what the tables have. Without these, one that is left would mean the result's column.
+
+        Raises:
+            NotRefreshable: as for `of`, or such a name is left.
+        """
+        return self._written(tokens, frozenset(), aliases, may_stand_alone=True)
 
     def of(
         self, tokens: Sequence[Token], aliases: frozenset[str] = frozenset(), *, may_stand_alone: bool = True
@@ -61,12 +72,25 @@ class Templates:
         Raises:
             NotRefreshable: a part of it cannot be kept, or a name may mean two things.
         """
+        return self._written(tokens, aliases, frozenset(), may_stand_alone=may_stand_alone)
+
+    def _written(
+        self,
+        tokens: Sequence[Token],
+        aliases: frozenset[str],
+        never_left: frozenset[str],
+        *,
+        may_stand_alone: bool,
+    ) -> str:
         written: list[str] = []
         place = 0
         while place < len(tokens):
             if not may_stand_alone and _is_alias(tokens, place, aliases):
                 raise NotRefreshable(RefreshOutcome.NAMES)
             end, text = self._part(tokens, place, aliases)
+            is_left = text == self.sql[tokens[place].start : tokens[place].end + 1]
+            if is_left and _is_alias(tokens, place, never_left) and not _is_other(tokens, place):
+                raise NotRefreshable(RefreshOutcome.NAMES)
             if written:
                 written.append(self.sql[tokens[place - 1].end + 1 : tokens[place].start])
             written.append(text)
@@ -108,16 +132,34 @@ class Templates:
     def _matched(self, key: Shape, tokens: Sequence[Token], place: int) -> int | None:
         """Returns where a key ends that begins here; None: there is none."""
         for end in range(place + 1, min(place + 2 * len(key) + 2, len(tokens)) + 1):
-            if shape_of(tokens[place:end], self.qualifiers) == key and _is_whole(key, tokens, place, end):
+            shape = shape_of(tokens[place:end], self.qualifiers, self.shared)
+            if shape == key and _is_whole(key, tokens, place, end):
                 return end
         return None
 
 
-def shape_of(tokens: Sequence[Token], qualifiers: frozenset[str]) -> Shape:
+def is_aggregate_call(tokens: Sequence[Token], place: int) -> bool:
+    """Whether a call of a mergeable aggregate begins here; `LIKE ANY (…)` is none.
+
+    >>> from sqlglot import tokenize
+    >>> [is_aggregate_call(tokenize(text, read="spark"), 1) for text in ("1 + sum(a)", "a.sum(b)", "sum(a)")]
+    [False, False, False]
+    >>> is_aggregate_call(tokenize("sum(a)", read="spark"), 0)
+    True
+    """
+    before = tokens[place - 1].text.upper() if place else ""
+    is_name = _is_called(tokens, place) and tokens[place].text.lower() in MERGED
+    return is_name and before not in (".", "LIKE", "ILIKE")
+
+
+def shape_of(
+    tokens: Sequence[Token], qualifiers: frozenset[str], shared: frozenset[str] = frozenset()
+) -> Shape:
     """Returns what two expressions have in common that are written alike.
 
-    Case makes no difference for names. Nor does the table's name before a column: a column without one can
-    only belong to one table. A name that no table has is that of a struct, and makes a difference.
+    Case makes no difference for names. Nor does the table's name before a column, unless the column's name
+    is `shared` by several tables: a column without one can only belong to one table. A name that no table
+    has is that of a struct, and makes a difference.
     """
     found: list[str] = []
     place = 0
@@ -129,6 +171,7 @@ def shape_of(tokens: Sequence[Token], qualifiers: frozenset[str]) -> Shape:
             and place + 2 < len(tokens)
             and tokens[place + 1].token_type is TokenType.DOT
             and (place == 0 or tokens[place - 1].token_type is not TokenType.DOT)
+            and tokens[place + 2].text.lower() not in shared
         )
         if is_qualifier:
             place += 2
@@ -166,8 +209,15 @@ def _is_alias(tokens: Sequence[Token], place: int, aliases: frozenset[str]) -> b
     return is_name and tokens[place].text.lower() in aliases
 
 
+def _is_other(tokens: Sequence[Token], place: int) -> bool:
+    """Whether the name is that of a function or of a parameter."""
+    before = tokens[place - 1].token_type if place else None
+    return _is_called(tokens, place) or before in (TokenType.COLON, TokenType.PARAMETER)
+
+
 def _is_name(key: Shape) -> bool:
-    return len(key) == 1
+    """Whether it is a column, perhaps with the name of its table."""
+    return len(key) == 1 or (len(key) == 3 and key[1] == ".")
 
 
 def _is_called(tokens: Sequence[Token], place: int) -> bool:

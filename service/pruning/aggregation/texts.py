@@ -20,6 +20,11 @@ def probe_sql(aggregation: Aggregation) -> str:
     return _select([f"{value} AS __p{number}" for number, value in enumerate(asked)], aggregation)
 
 
+def source_sql(source: str) -> str:
+    """Returns a text with all rows and columns of a FROM clause with its WHERE clause."""
+    return f"SELECT * {source}"
+
+
 def has_argument_type(function: str) -> bool:
     """Whether the type of the argument decides how the aggregate is kept."""
     return function not in ("count", "count_if")
@@ -41,15 +46,17 @@ def renewed_sql(aggregation: Aggregation, partials: Sequence[Partial]) -> str:
 
 def answer_sql(plan: RefreshPlan, merged: Mapping[int, str]) -> str:
     """Returns the text whose rows are those of the query; `merged` are the merges of its aggregates."""
-    aggregation = plan.aggregation
+    aggregation, around = plan.aggregation, plan.surroundings
+    named = tuple(column.name for column in plan.columns) if around is None else around.names
     items = [
-        f"{_filled(item, aggregation, merged)} AS {_quoted(column.name)}"
-        for item, column in zip(aggregation.items, plan.columns, strict=True)
+        f"{_filled(item, aggregation, merged)} AS {_quoted(name)}"
+        for item, name in zip(aggregation.items, named, strict=True)
     ]
     names = [_key(number) for number in range(len(aggregation.keys))]
     tail = (_filled(part, aggregation, merged) for part in aggregation.tail)
     # A comment at the end of a part would hide what follows in its line.
-    return "\n".join((f"SELECT {', '.join(items)} FROM {STATE}{_grouped(names)}", *tail))
+    answer = "\n".join((f"SELECT {', '.join(items)} FROM {STATE}{_grouped(names)}", *tail))
+    return answer if around is None else f"{around.before}{answer}\n{around.after}"
 
 
 def _select(columns: Sequence[str], aggregation: Aggregation) -> str:

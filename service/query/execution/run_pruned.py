@@ -114,7 +114,7 @@ def _run_rewritten(query: QueryHandle, pruned: PrunedQuery, engine: Engine, retr
         statement_of(query, pruned.sql), relations=pruned.relations, properties=pruned.properties
     )
     if statement.session is not None:
-        # The caller's text names no view of the session; names that pruning has written name tables.
+        # The text names no view of the session, or none any more; names that pruning has written name tables.
         statement = replace(statement, session=replace(statement.session, views=()))
     return _run(query, statement, engine, retries)
 

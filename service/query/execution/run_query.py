@@ -41,6 +41,7 @@ from service.query.execution.check_parameters import check_parameters
 from service.query.execution.refresh_steps import NoRefresh, Refresh, ran_in_full
 from service.query.execution.run_pruned import run_pruned
 from service.query.execution.run_write import run_write
+from service.query.execution.session_view_texts import SessionViewTexts
 from service.query.execution.unpruned_in_session import unpruned_in_session
 from service.query.execution.validate import validate
 from service.query.filtering.detection.in_process import InProcess
@@ -84,6 +85,8 @@ class QueryPorts:
     refresh: Refresh = field(default_factory=NoRefresh)
     sessions: SessionChanges | None = None
     """None: this gateway has no sessions."""
+    session_views: SessionViewTexts | None = None
+    """None: a query that may name a temporary view is not pruned."""
     own_settings: Mapping[str, str] = field(default_factory=dict)
     """The engine's settings of this gateway, as far as sessions may have others."""
     written: WrittenResults = field(default_factory=NoWrittenResults)
@@ -145,7 +148,7 @@ def run_outcome(
     if isinstance(refreshed, RunOutcome):
         return refreshed
     with step("sluice.query.prune"):
-        pruned = pruned_query(query, ports.pruner, ports.own_settings)
+        pruned = pruned_query(query, ports)
         query.prune(pruned)
     query.progress.enter(Phase.RUNNING)
     with step("sluice.query.run"):
@@ -188,15 +191,17 @@ def end_failed(query: QueryHandle, failure: GatewayError, ports: QueryPorts) -> 
         record(query, ports.journal, run.plan_text if run else "")
 
 
-def pruned_query(query: QueryHandle, pruner: Pruner, own_settings: Mapping[str, str]) -> PrunedQuery:
+def pruned_query(query: QueryHandle, ports: QueryPorts) -> PrunedQuery:
     """Returns the query with its scans pruned; another statement as it is written."""
     asked = replace(query.request, sql=query.text.sql)
     if is_command(asked.sql):
         return PrunedQuery(asked.sql, otherwise=Reason.NOT_A_QUERY)
-    reason = unpruned_in_session(asked.sql, asked.session, own_settings)
+    reason = unpruned_in_session(asked.sql, asked.session, ports.own_settings)
+    if reason is Reason.SESSION_VIEW and ports.session_views is not None:
+        return ports.session_views.pruned(query, asked, ports.pruner)
     if reason is not None:
         return PrunedQuery(asked.sql, otherwise=reason)
-    return pruner.prune(asked, query.access, query.is_canceled)
+    return ports.pruner.prune(asked, query.access, query.is_canceled)
 
 
 def change_session(query: QueryHandle, result: EngineResult, ports: QueryPorts) -> None:

@@ -39,7 +39,7 @@ def plan_query(query: QueryHandle, ports: QueryPorts) -> Explanation:
         validate(query.request.sql, ports.max_sql_bytes, ports.max_sql_nesting)
         check_parameters(query.request.sql, query.request.parameters)
     with step("sluice.query.prune"):
-        pruned = pruned_query(query, ports.pruner, ports.own_settings)
+        pruned = pruned_query(query, ports)
     try:
         with step("sluice.query.plan"), without_writes(ports):
             outcome = run_pruned(query, pruned, ports.pruner, PlansOnly(ports.engine), ports.engine_retries)

@@ -19,6 +19,7 @@ from service.query.filtering.applied_filter import AppliedFilter
 from service.query.filtering.collect import Collector
 from service.query.filtering.detection.detected import Detected
 from service.query.filtering.detection.detections import Detections
+from service.query.filtering.detection.text_readings import Reading
 from service.query.filtering.engine_keys import Collecting
 from service.query.filtering.fetched_relations import LocalRelations
 from service.query.filtering.formed_filters import formed_filters
@@ -71,6 +72,10 @@ class Pruner:
         except Exception as failure:  # the outermost edge of pruning: no query fails because of it
             log.exception("pruning_failed", error=type(failure).__name__)
             return PrunedQuery(request.sql, otherwise=Reason.COLLECT_FAILED)
+
+    def expanded(self, request: QueryRequest, access: Access) -> Reading | None:
+        """Returns the query with its views expanded; None if it has none that can be."""
+        return self._detections.expanded(request, access)
 
     def has_moved(self, pruned: PrunedQuery) -> bool:
         """Whether a table that cannot be pinned has changed since its keys were collected."""

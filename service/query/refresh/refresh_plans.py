@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from service.bounded_lru import BoundedLru
-from service.model.query.query import Parameters
 from service.model.query.refresh import (
     Aggregation,
     NotRefreshable,
@@ -17,32 +16,19 @@ from service.model.query.refresh import (
 from service.model.query.results import Column
 from service.model.query.reuse import QueryFacts
 from service.model.tables.tables import TableFacts, TableName
-from service.ports.bounded_calls import BoundedCalls, CallGivenUp
-from service.ports.engine.query_engine import Describer
 from service.pruning.aggregation.partials import is_key_type, partial_of
-from service.pruning.aggregation.read_aggregation import read_aggregation
 from service.pruning.aggregation.texts import has_argument_type, probe_sql
-from service.query.execution.run_pruned import statement_of
-from service.query.filtering.detection.read_text import calls_for
+from service.query.refresh.aggregation_reader import AggregationReader
+from service.query.refresh.expanded_texts import ExpandedTexts
 from service.query.registry.query_handle import QueryHandle
 
 MAX_PLANS = 1024
 MAX_BYTES = 16 << 20
 _FIXED_BYTES = 4_000
-_NODES = frozenset(
-    {
-        "Aggregate",
-        "DataSourceV2Relation",
-        "Filter",
-        "GlobalLimit",
-        "Join",
-        "LocalLimit",
-        "Offset",
-        "Project",
-        "Sort",
-        "SubqueryAlias",
-    }
-)
+_LINEAR = frozenset({"DataSourceV2Relation", "Filter", "Join", "Project", "SubqueryAlias"})
+"""Rows that are added to what they read only add rows, if the joins are of the right kind."""
+_CTES = frozenset({"CTERelationDef", "CTERelationRef", "WithCTE"})
+_NODES = _LINEAR | _CTES | {"Aggregate", "GlobalLimit", "LocalLimit", "Offset", "Sort"}
 _AGGREGATES = frozenset(
     {
         "Average",
@@ -58,6 +44,8 @@ _AGGREGATES = frozenset(
         "Sum",
     }
 )
+_PASSING = (RefreshOutcome.VIEW, RefreshOutcome.CHANGED_WHILE_READ)
+"""Reasons that may be gone at the next try, for the same tables and views."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,24 +60,18 @@ class RefreshPlans:
     """Plans texts once, for as long as their tables have the same columns. Any thread may call it."""
 
     def __init__(
-        self,
-        describer: Describer,
-        calls: BoundedCalls,
-        catalog_names: frozenset[str],
-        *,
-        merges_floats: bool = False,
+        self, reader: AggregationReader, texts: ExpandedTexts, *, merges_floats: bool = False
     ) -> None:
         """`merges_floats`: as for `partial_of`."""
-        self._describer = describer
+        self._reader = reader
+        self._texts = texts
         self._merges_floats = merges_floats
-        self._calls = calls
-        self._catalog_names = catalog_names
         self._known: BoundedLru[object, Refreshing | RefreshOutcome] = BoundedLru(MAX_PLANS, MAX_BYTES)
 
     def of(
         self, key: str, query: QueryHandle, facts: QueryFacts, tables: Mapping[TableName, TableFacts]
     ) -> Refreshing:
-        """Returns how the query is refreshed. `key` is equal for equal texts and policies.
+        """Returns how the query is refreshed. `key` is equal for equal texts, policies and views.
 
         Raises:
             NotRefreshable: it is not.
@@ -103,6 +85,8 @@ class RefreshPlans:
             try:
                 found = self._planned(query, facts, tables)
             except NotRefreshable as refused:
+                if refused.reason in _PASSING:
+                    raise
                 found = refused.reason
             self._known.put((key, schemas), found, _FIXED_BYTES + 4 * len(query.request.sql))
         if isinstance(found, RefreshOutcome):
@@ -113,51 +97,29 @@ class RefreshPlans:
         self, query: QueryHandle, facts: QueryFacts, tables: Mapping[TableName, TableFacts]
     ) -> Refreshing:
         _check_shape(facts)
-        request, sql = query.request, query.text.sql
-        within = (request.catalog, request.schema)
-        try:
-            read = calls_for(sql, self._calls).call(
-                read_aggregation, sql, self._catalog_names, within, dict(tables)
-            )
-        except CallGivenUp as failure:
-            raise NotRefreshable(RefreshOutcome.TOO_COMPLEX) from failure
-        if isinstance(read, RefreshOutcome):
-            raise NotRefreshable(read)
-        columns = self._columns(query, sql)
-        if len(columns) != len(read.aggregation.items):
-            raise NotRefreshable(RefreshOutcome.OTHER_COLUMNS)
-        types = self._columns(query, probe_sql(read.aggregation))
-        partials = _partials(read.aggregation, types, self._merges_floats)
-        return Refreshing(RefreshPlan(read.aggregation, partials, columns), read.fact)
-
-    def _columns(self, query: QueryHandle, sql: str) -> tuple[Column, ...]:
-        statement = statement_of(query, sql)
-        return self._describer.describe(
-            replace(statement, parameters=used(statement.parameters, sql))
-        ).columns
-
-
-def used(parameters: Parameters, sql: str) -> Parameters:
-    """Returns the named parameters that the text may use.
-
-    >>> used({}, "SELECT 1")
-    {}
-    """
-    if not isinstance(parameters, Mapping):
-        return parameters
-    return {name: value for name, value in parameters.items() if f":{name}" in sql}
+        text = self._reader.read(query, self._texts.of(query, facts, tables), tables)
+        types = self._reader.columns(query, probe_sql(text.aggregation))
+        partials = _partials(text.aggregation, types, self._merges_floats)
+        columns = text.columns
+        if text.surroundings is not None:
+            columns = self._reader.columns(query, query.text.sql)
+        return Refreshing(RefreshPlan(text.aggregation, partials, columns, text.surroundings), text.fact)
 
 
 def _check_shape(facts: QueryFacts) -> None:
-    tables = facts.plan.tables
-    if facts.plan.views or facts.plan.unknown or len(facts.reads) != len(tables):
-        raise NotRefreshable(RefreshOutcome.TABLES)
-    if any(table.metadata or table.hidden_columns for table in tables):
-        raise NotRefreshable(RefreshOutcome.TABLES)
-    if not facts.shape.aggregates <= _AGGREGATES:
-        raise NotRefreshable(RefreshOutcome.AGGREGATE)
-    if not facts.shape.nodes <= _NODES:
+    plan, shape = facts.plan, facts.shape
+    if not shape.nodes <= _NODES:
         raise NotRefreshable(RefreshOutcome.NOT_ONE_SELECT)
+    if not shape.aggregates <= _AGGREGATES:
+        raise NotRefreshable(RefreshOutcome.AGGREGATE)
+    if shape.aggregations > 1:
+        raise NotRefreshable(RefreshOutcome.AGGREGATED_TWICE)
+    if not shape.below_aggregations <= _LINEAR:
+        raise NotRefreshable(RefreshOutcome.SUBQUERY)
+    if plan.unknown or len(facts.reads) != len(plan.tables):
+        raise NotRefreshable(RefreshOutcome.TABLES)
+    if any(table.metadata or table.hidden_columns for table in plan.tables):
+        raise NotRefreshable(RefreshOutcome.TABLES)
 
 
 def _partials(

@@ -119,7 +119,9 @@ class Refresher:
 
     def _key(self, query: QueryHandle, ticket: Ticket) -> str:
         policies = policy_fingerprint(ticket.facts, query.access)
-        return result_key(TextKey.of(query.request), self._bounds.settings, policies, {}, {})
+        # A replaced view has states of its own.
+        views = ticket.states.views
+        return result_key(TextKey.of(query.request), self._bounds.settings, policies, {}, views)
 
     def _asked(self, key: str, query: QueryHandle, ticket: Ticket, engine: Engine) -> Asked:
         refused = self._refused.get(key, self._is_recent)

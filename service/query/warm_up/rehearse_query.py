@@ -27,7 +27,7 @@ def rehearse_query(query: QueryHandle, ports: QueryPorts) -> None:
         raise QueryCanceled
     validate(query.request.sql, ports.max_sql_bytes, ports.max_sql_nesting)
     check_parameters(query.request.sql, query.request.parameters)
-    pruned = pruned_query(query, ports.pruner, ports.own_settings)
+    pruned = pruned_query(query, ports)
     # It does not run again on another engine: it may be what the first one died of.
     run_pruned(query, pruned, ports.pruner, Rehearsing(ports.engine), 0).rows()
 

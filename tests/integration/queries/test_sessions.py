@@ -216,8 +216,12 @@ def test_only_a_session_that_changes_how_texts_are_read_keeps_a_query_from_being
     rows(both.there, "RESET", session_id)
     rows(both.there, "CREATE TEMP VIEW calendar AS SELECT * FROM calendar WHERE day_key < 0", session_id)
     view = sent(both.here, STAR, session_id, **ALWAYS)
-    assert reasons(both.here, view) == {"SESSION_VIEW"}
+    assert "APPLIED" in reasons(both.here, view)
     assert view.json()["result"]["rows"] == [[0]]
+    explained = both.here.get(f"/explain/{view.json()['queryId']}").json()
+    assert ("VIEW_EXPANDED", "calendar") in {(each["kind"], each["table"]) for each in explained["rewrites"]}
+    sampled = STAR.replace("JOIN calendar", "JOIN calendar TABLESAMPLE (100 PERCENT)")
+    assert reasons(both.here, sent(both.here, sampled, session_id, **ALWAYS)) == {"SESSION_VIEW"}
 
 
 def test_explain_shows_the_text_as_it_would_run(both: Both) -> None:

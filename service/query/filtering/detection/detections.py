@@ -158,6 +158,14 @@ class Detections:
                 )
         return Reason.NOT_A_QUERY
 
+    def expanded(self, request: QueryRequest, access: Access) -> Reading | None:
+        """Returns the query with its views expanded; None if it has none that can be."""
+        parsed = self._parsed(request.sql)
+        if isinstance(parsed, Reason):
+            return None
+        readings = self._readings.of(parsed, request, access)
+        return next((reading for reading in readings if reading.expanded_views), None)
+
     def has_moved(self, tables: UnpinnedTables) -> bool:
         """Whether keys that were collected from these tables may be out of date."""
         return has_moved(tables, self._catalogs)

@@ -147,3 +147,29 @@ def test_the_texts_keep_the_words_of_the_caller() -> None:
     assert probe_sql(found) == (
         f"SELECT a AS __p0, min(f.b) AS __p1, avg(f.b) FILTER (WHERE c > :x) AS __p2 {source} GROUP BY a"
     )
+
+
+def test_columns_of_two_tables_with_one_name_are_distinguished_by_their_tables() -> None:
+    sql = "SELECT f.k, d.k + 1, f.k + 1, count(*) FROM f LEFT JOIN d ON f.k = d.k GROUP BY f.k, d.k, d.k + 1"
+    found = split(sql, QUALIFIERS, COLUMNS, shared=frozenset({"k"}))
+    kept = [item.replace("\x00", "") for item in found.items]
+    assert kept == ["k0", "k2", "k0 + 1", "a0"]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT 5 AS k, k AS x, count(*) FROM f LEFT JOIN d ON f.k = d.dk GROUP BY f.k",
+        "SELECT named_struct('k', 5) AS f, f.k AS x FROM f LEFT SEMI JOIN d ON f.k = d.k GROUP BY k",
+    ],
+)
+def test_a_name_that_is_left_is_not_taken_for_an_alias_before_it(sql: str) -> None:
+    with pytest.raises(NotRefreshable) as failure:
+        split(sql, QUALIFIERS, COLUMNS, shared=frozenset({"k"}))
+    assert failure.value.reason is RefreshOutcome.NAMES
+
+
+def test_the_field_of_a_struct_is_no_column_of_a_table_with_its_name() -> None:
+    sql = "SELECT a, s.a, count(*) FROM x AS s JOIN d ON id = dk GROUP BY a, s.a"
+    found = split(sql, frozenset({"s", "d"}), frozenset({"s", "id", "dk", "a"}))
+    assert [item.replace("\x00", "") for item in found.items] == ["k0", "k1", "a0"]

@@ -17,6 +17,8 @@ from service.model.tables.tables import TableColumn, TableFacts, TableName
 from service.ports.bounded_calls import BoundedCalls
 from service.query.execution.run_query import QueryPorts
 from service.query.filtering.detection.in_process import InProcess
+from service.query.refresh.aggregation_reader import AggregationReader
+from service.query.refresh.expanded_texts import ExpandedTexts
 from service.query.refresh.kept_states import KeptStates
 from service.query.refresh.merged_answers import MergedAnswers
 from service.query.refresh.refresh_plans import RefreshPlans
@@ -70,7 +72,10 @@ class RefreshRig(Rig):
         bench = self.bench
         return Refresher(
             RefreshParts(
-                plans=RefreshPlans(self.describer, self.calls, LAKE),
+                plans=RefreshPlans(
+                    AggregationReader(self.describer, self.facts, self.calls, LAKE),
+                    ExpandedTexts(bench.ports.pruner, self.views),
+                ),
                 states=KeptStates(bench.clock, self.max_states, 1 << 20, 60_000),
                 reader=StateReader(bench.ports.pruner, self.calls, LAKE, self.state_bounds),
                 answers=MergedAnswers(self.held, self.state_bounds),

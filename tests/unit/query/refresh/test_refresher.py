@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, TypeVar
 
@@ -17,11 +18,12 @@ from service.model.policies.table_patterns import TablePattern
 from service.model.query.query import PruningRequest, QueryState
 from service.model.query.refresh import RefreshOutcome
 from service.model.query.results import Column
-from service.model.query.reuse import ReuseChoice, Reused, ReuseKind
+from service.model.query.reuse import PlanShape, ReuseChoice, Reused, ReuseKind
 from service.model.tables.tables import TableName
 from service.policies.compiled_policies import CompiledPolicies, RoleAccess
 from service.ports.bounded_calls import Answer, CallGivenUp, no_answer
 from service.query.refresh.refresher import REFUSED_FOR_MS, RefreshBounds
+from tests.fakes.engine import engine_result
 from tests.fakes.held_rows import FakeHeldRows
 from tests.unit.query.refresh.rig import PROBE, RESULT, TYPES, RefreshRig, refreshed, said, state_rows
 from tests.unit.query.reuse.rig import ITEM, SALES, SQL
@@ -146,7 +148,8 @@ def ran_in_full(rig: RefreshRig, reason: RefreshOutcome, sql: str = SQL) -> None
     ("sql", "reason"),
     [
         ("SELECT paid FROM sales", RefreshOutcome.NOT_AGGREGATED),
-        ("SELECT sum(paid) FROM (SELECT paid FROM sales)", RefreshOutcome.SUBQUERY),
+        ("SELECT sum(paid) FROM (SELECT paid FROM sales LIMIT 3)", RefreshOutcome.SUBQUERY),
+        ("WITH f AS (SELECT paid FROM sales) SELECT sum(paid) FROM sales", RefreshOutcome.CTE),
         ("SELECT sum(paid) FROM sales UNION SELECT 1", RefreshOutcome.NOT_ONE_SELECT),
         ("SELECT sum(paid) OVER () FROM sales", RefreshOutcome.WINDOW),
         ("SELECT count(DISTINCT paid) FROM sales", RefreshOutcome.DISTINCT),
@@ -161,6 +164,81 @@ def test_a_text_that_is_not_understood_runs_in_full(
 ) -> None:
     rig.knows(sql, SALES)
     ran_in_full(rig, reason, sql)
+
+
+DERIVED = "SELECT sum(paid) FROM (SELECT paid FROM sales) AS f"
+WITH = "WITH f AS (SELECT paid FROM sales) SELECT sum(paid) FROM f"
+
+
+def with_nested(rig: RefreshRig, sql: str, source: str) -> RefreshRig:
+    """Has the engine know a text with this FROM clause."""
+    for text in (sql, f"SELECT * {source}"):
+        rig.knows(text, SALES)
+    probe = PROBE.replace("FROM sales", source)
+    columns = (Column("paid", "BIGINT", is_nullable=True),)
+    rig.describer.columns |= {sql: RESULT, probe: TYPES, f"SELECT * {source}": columns}
+    return rig
+
+
+def test_a_derived_table_is_read_at_the_snapshots_of_its_tables(rig: RefreshRig) -> None:
+    with_nested(rig, DERIVED, "FROM (SELECT paid FROM sales) AS f").script_full()
+    assert said(rig.ran(DERIVED)) == "ran in full, and its groups are kept"
+    state, answer = rig.texts()
+    assert state.endswith("FROM (SELECT paid FROM sales VERSION AS OF 1) AS f")
+    assert answer == ANSWER_SQL
+
+
+def test_groups_below_the_aggregation_are_refused_by_the_engines_word(rig: RefreshRig) -> None:
+    source = "FROM (SELECT paid FROM sales) AS f"
+    with_nested(rig, DERIVED, source)
+    rig.facts.shapes[f"SELECT * {source}"] = PlanShape(aggregations=1)
+    ran_in_full(rig, RefreshOutcome.AGGREGATED_TWICE, DERIVED)
+
+
+@pytest.mark.parametrize(
+    ("shape", "reason"),
+    [
+        (PlanShape(aggregations=2), RefreshOutcome.AGGREGATED_TWICE),
+        (PlanShape(below_aggregations=frozenset({"GlobalLimit"})), RefreshOutcome.SUBQUERY),
+        (PlanShape(nodes=frozenset({"Window"})), RefreshOutcome.NOT_ONE_SELECT),
+        (PlanShape(aggregates=frozenset({"First"})), RefreshOutcome.AGGREGATE),
+    ],
+)
+def test_the_engines_plan_decides(rig: RefreshRig, shape: PlanShape, reason: RefreshOutcome) -> None:
+    rig.facts.shapes[SQL] = shape
+    ran_in_full(rig, reason)
+
+
+def test_a_common_table_expression_is_inlined_if_the_engine_reads_both_alike(rig: RefreshRig) -> None:
+    with_nested(rig, WITH, "FROM (\nSELECT paid FROM sales\n) AS `f`").script_full()
+    rig.facts.alike.add((WITH, " SELECT sum(paid) FROM (\nSELECT paid FROM sales\n) AS `f`"))
+    assert said(rig.ran(WITH)) == "ran in full, and its groups are kept"
+
+
+def test_otherwise_the_query_runs_in_full(rig: RefreshRig) -> None:
+    with_nested(rig, WITH, "FROM (\nSELECT paid FROM sales\n) AS `f`")
+    ran_in_full(rig, RefreshOutcome.CTE, WITH)
+
+
+def test_groups_are_read_by_the_text_around_them(rig: RefreshRig) -> None:
+    sql = f"SELECT s / 2 AS half FROM ({SQL}) AS g(s) WHERE s > 1"
+    rig.knows(sql, SALES)
+    half = (Column("half", "DOUBLE", is_nullable=True),)
+    rig.describer.columns[sql] = half
+    rig.bench.engine.answer = replace(engine_result(), columns=half)
+    rig.script_full()
+    assert said(rig.ran(sql)) == "ran in full, and its groups are kept"
+    around = ANSWER_SQL.join(("SELECT s / 2 AS half FROM (", "\n) AS g(s) WHERE s > 1"))
+    assert rig.texts()[-1] == around
+
+
+def test_a_view_that_is_not_expanded_runs_in_full(rig: RefreshRig) -> None:
+    view = TableName("lake", "shop", "v")
+    sql = "SELECT sum(paid) FROM v"
+    rig.views.states[view] = "as it is"
+    rig.facts.put(sql, SALES, views=(view,))
+    rig.facts.reads[sql] = (rig.read(is_version=False),)
+    assert said(rig.ran(sql)) == "ran in full: VIEW"
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.apache.spark.sql.catalyst.optimizer.InlineCTE;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.classic.Dataset;
 
@@ -27,9 +28,24 @@ public final class ReuseFacts {
     }
 
     /**
+     * Whether two analyzed queries have the same plan and columns, once common table expressions are inlined. Those
+     * that are named often make the plans long: let nobody compare queries that name one twice.
+     */
+    public boolean areAlike(Dataset<?> one, Dataset<?> other) {
+        LogicalPlan first = inlined(one.queryExecution().analyzed());
+        LogicalPlan second = inlined(other.queryExecution().analyzed());
+        return first.schema().equals(second.schema()) && first.canonicalized().equals(second.canonicalized());
+    }
+
+    private static LogicalPlan inlined(LogicalPlan analyzed) {
+        return new InlineCTE(true, false).apply(analyzed);
+    }
+
+    /**
      * Returns JSON: {"nodes": ["Project", …], "expressions": ["Alias", …], "nondeterministic": ["Rand", …], "others":
-     * ["kinds of relations that are no tables of Iceberg"], "aggregates": ["Sum", …], "reads": [see below], "momentary": whether texts are read
-     * as times, so that the present may be part of them}.
+     * ["kinds of relations that are no tables of Iceberg"], "aggregates": ["Sum", …], "aggregations": how many nodes
+     * aggregate, "belowAggregations": ["nodes that these read"], "reads": [see below], "momentary": whether texts are
+     * read as times, so that the present may be part of them}.
      *
      * <p>`reads` has an entry for each reference to a table, in the state in which it was loaded for this plan: {"name":
      * ["lake", "shop", "item"], "uuid": "…", "schemaId": 0, "location": of its metadata, "snapshotId": 7 or null,
@@ -44,6 +60,9 @@ public final class ReuseFacts {
         shown.put("expressions", found.expressions());
         shown.put("nondeterministic", found.nondeterministic());
         shown.put("aggregates", found.aggregates());
+        Aggregations aggregations = new Aggregations(plan);
+        shown.put("aggregations", aggregations.count());
+        shown.put("belowAggregations", aggregations.below());
         shown.put("others", found.others());
         shown.put("momentary", found.isMomentary());
         return MAPPER.writeValueAsString(shown);
