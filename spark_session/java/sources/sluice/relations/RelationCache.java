@@ -21,6 +21,7 @@ import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.util.KnownSizeEstimation;
 import scala.collection.immutable.ArraySeq$;
 import scala.collection.immutable.Seq;
+import sluice.collections.BoundedEntries;
 import sluice.collections.IdentityMap;
 
 /**

@@ -1,4 +1,4 @@
-package sluice.relations;
+package sluice.collections;
 
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -9,7 +9,7 @@ import java.util.function.Supplier;
  * Values that can be made again, up to a number of bytes. If there are more, the entry whose last use is the oldest goes
  * first. Several threads may use it.
  */
-final class BoundedEntries {
+public final class BoundedEntries {
 
     /** The memory of an entry besides its value, about. It also bounds the number of entries. */
     private static final long ENTRY_BYTES = 512;
@@ -25,15 +25,17 @@ final class BoundedEntries {
     private long misses;
     private long evictions;
 
-    record Entry(Object value, long bytes) {}
+    /** A value, and its memory. */
+    public record Entry(Object value, long bytes) {}
 
-    synchronized void keepAtMost(long bytesAtMost) {
+    /** Bounds the bytes of all entries together. */
+    public synchronized void keepAtMost(long bytesAtMost) {
         mostBytes = bytesAtMost;
         evict();
     }
 
     /** Returns entries, bytes, hits, misses and evictions, with blanks in between. */
-    synchronized String use() {
+    public synchronized String use() {
         return entries.size() + " " + bytes + " " + hits + " " + misses + " " + evictions;
     }
 
@@ -43,7 +45,7 @@ final class BoundedEntries {
      *
      * <p>Two threads may make the same value, as neither waits for the other. Both get the one that was first.
      */
-    Object get(Object key, Supplier<Entry> make) {
+    public Object get(Object key, Supplier<Entry> make) {
         synchronized (this) {
             Entry found = entries.get(key);
             if (found != null) {
@@ -53,6 +55,11 @@ final class BoundedEntries {
         }
         Entry made = make.get();
         return made == null ? null : put(key, made);
+    }
+
+    /** Whether there is a value now. It does not count as a use. */
+    public synchronized boolean has(Object key) {
+        return entries.containsKey(key);
     }
 
     private synchronized Object put(Object key, Entry made) {

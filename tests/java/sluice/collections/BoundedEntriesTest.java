@@ -1,4 +1,4 @@
-package sluice.relations;
+package sluice.collections;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import sluice.relations.BoundedEntries.Entry;
+import sluice.collections.BoundedEntries.Entry;
 
 final class BoundedEntriesTest {
 
