@@ -134,6 +134,11 @@ class SparkEngine:
         session = self.session
         return CacheUse(0, 0, 0, 0, 0, 0) if session is None else session.kept_rows.use
 
+    def manifest_entries_use(self) -> CacheUse:
+        """Returns the use of the kept entries of manifests, as of some seconds ago."""
+        session = self.session
+        return CacheUse(0, 0, 0, 0, 0, 0) if session is None else session.manifest_entries.use
+
     def catalog_faults(self) -> Mapping[str, str]:
         """Returns why catalogs cannot be used in the engine, by name; empty while there is no session."""
         session = self.session

@@ -31,6 +31,7 @@ from spark_session.session.guard import Guard
 from spark_session.session.job_spans import JobSpans
 from spark_session.session.kept_rows import KeptRows
 from spark_session.session.local_relation_store import LocalRelationStore
+from spark_session.session.manifest_entries import ManifestEntries
 from spark_session.session.parameter_types import ParameterTypes
 from spark_session.session.python_workers import prepare_workers
 from spark_session.session.row_delta_writer import RowDeltaWriter
@@ -79,6 +80,7 @@ class WarmSession:
         self.sql_writes = SqlWrites(jvm.gateway)
         self.reuse_facts = ReuseFacts(jvm.gateway, self.table_guards.definitions)
         self.kept_rows = KeptRows(jvm.gateway, root, settings.max_hash_relation_bytes)
+        self.manifest_entries = ManifestEntries(jvm.gateway, root, settings.max_manifest_entry_bytes)
         self.relations = LocalRelationStore(
             jvm.gateway,
             self.children,
@@ -144,11 +146,12 @@ class WarmSession:
             return True
 
     def update_use(self) -> None:
-        """Lets `kept_rows.use` be up to date; call it regularly."""
+        """Lets `use` of the caches in the JVM be up to date; call it regularly."""
         try:
             self.kept_rows.update()
+            self.manifest_entries.update()
         except (Py4JError, OSError) as failure:
-            log.info("kept_rows_not_counted", error=type(failure).__name__)
+            log.info("caches_not_counted", error=type(failure).__name__)
 
     def release_reader_memory(self) -> None:
         """Frees the memory that finished reads left in the driver; call it regularly.

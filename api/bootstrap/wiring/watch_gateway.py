@@ -37,3 +37,4 @@ def watch_gateway(metrics: QueryMetrics, gateway: Gateway, parts: Components) ->
     metrics.caches.add("column_values", lambda: parts.manifest_values.cache_use)
     metrics.caches.add("local_relations", engine.relations_use)
     metrics.caches.add("kept_rows", engine.kept_rows_use)
+    metrics.caches.add("manifest_entries", engine.manifest_entries_use)
