@@ -3,6 +3,8 @@ package sluice.manifests;
 import static sluice.collections.Lists.list;
 
 import java.lang.reflect.Constructor;
+import java.util.HashMap;
+import java.util.Map;
 import org.apache.iceberg.Schema;
 import org.apache.iceberg.Snapshot;
 import org.apache.iceberg.Table;
@@ -12,6 +14,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Command;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
+import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 import sluice.scans.PackagePrivate;
 
 /**
@@ -24,6 +27,9 @@ public final class CachedTables extends Rule<LogicalPlan> {
 
     /** Iceberg plans all scans of a session if this is `false`. */
     public static final String SWITCH = "spark.sluice.plansScansFromMemory";
+
+    /** Spark keeps a node if the new one is equal, and tables are if they have the same name and snapshot. */
+    private static final String DIFFERENCE = "sluice.plans-scans-from-memory";
 
     private final ManifestCache cache;
 
@@ -54,10 +60,16 @@ public final class CachedTables extends Rule<LogicalPlan> {
             relation.output(),
             relation.catalog(),
             relation.identifier(),
-            relation.options(),
+            withDifference(relation.options()),
             relation.timeTravelSpec());
         found.copyTagsFrom(relation);
         return found;
+    }
+
+    private static CaseInsensitiveStringMap withDifference(CaseInsensitiveStringMap options) {
+        Map<String, String> all = new HashMap<>(options.asCaseSensitiveMap());
+        all.put(DIFFERENCE, "true");
+        return new CaseInsensitiveStringMap(all);
     }
 
     /** Returns the table at the same snapshot; null if Iceberg has to plan its scans. */
