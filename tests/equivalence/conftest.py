@@ -107,6 +107,12 @@ def harness(gateway: Gateway, lake: SqlCatalog) -> Harness:  # noqa: ARG001
 
 
 @pytest.fixture(scope="package")
+def by_iceberg(gateway: Gateway, lake: SqlCatalog) -> Harness:  # noqa: ARG001
+    """A harness whose queries are all planned by Iceberg."""
+    return Harness(gateway, properties=NONE_KEPT, plans_from_memory=False)
+
+
+@pytest.fixture(scope="package")
 def from_memory(gateway: Gateway, lake: SqlCatalog) -> Harness:  # noqa: ARG001
     """A harness whose pruned queries choose their files from kept entries of manifests."""
     return Harness(gateway, properties=NONE_KEPT, plans_from_memory=True)
