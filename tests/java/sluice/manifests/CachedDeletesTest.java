@@ -98,6 +98,29 @@ final class CachedDeletesTest {
         assertFalse(expected.isEmpty());
     }
 
+    @Test
+    void deletesThatDoNotFitArePlannedByIceberg() {
+        for (int at = 0; at < 40; at++) {
+            table.newRowDelta().addDeletes(equality("delete-" + at)).commit();
+        }
+        table.newAppend().appendFile(file(table, chosen, "file")).commit();
+        cache.keepAtMost(100_000);
+        assertEquals(described(table.newBatchScan()), described(cached(table, cache).newBatchScan()));
+        assertEquals("1", cache.use().split(" ")[0], "the list of manifests alone is kept");
+    }
+
+    @Test
+    void theFilesOfAnIndexCount() {
+        for (int at = 0; at < 40; at++) {
+            table.newRowDelta().addDeletes(equality("delete-" + at)).commit();
+        }
+        described(cached(table, cache).newBatchScan());
+        long before = bytes();
+        table.newAppend().appendFile(file(table, chosen, "file")).commit();
+        described(cached(table, cache).newBatchScan());
+        assertTrue(bytes() - before > 40 * 1600, "each snapshot has an index of its own, which keeps the files");
+    }
+
     private void delete(int round) throws Exception {
         if (round % 3 == 0) {
             table.newRowDelta().addDeletes(equality("equality-" + round)).commit();
@@ -160,6 +183,10 @@ final class CachedDeletesTest {
             }
         }
         return found;
+    }
+
+    private long bytes() {
+        return Long.parseLong(cache.use().split(" ")[1]);
     }
 
     private long misses() {

@@ -46,9 +46,17 @@ final class ScannedTables {
 
     /** Returns a new table, partitioned by `k`, in a version of the format. */
     static Table table(int version) {
+        return table(catalog(), version);
+    }
+
+    static InMemoryCatalog catalog() {
         InMemoryCatalog catalog = new InMemoryCatalog();
         catalog.initialize("lake", Map.of());
         catalog.createNamespace(Namespace.of("shop"));
+        return catalog;
+    }
+
+    static Table table(InMemoryCatalog catalog, int version) {
         PartitionSpec spec = PartitionSpec.builderFor(SCHEMA).identity("k").build();
         Map<String, String> properties = Map.of("format-version", String.valueOf(version));
         return catalog.createTable(TableIdentifier.of("shop", "item"), SCHEMA, spec, properties);
@@ -146,6 +154,16 @@ final class ScannedTables {
             throw new AssertionError(failure);
         }
         return found.stream().sorted().toList();
+    }
+
+    static List<DataFile> planned(BatchScan scan) {
+        List<DataFile> found = new ArrayList<>();
+        try (CloseableIterable<ScanTask> tasks = scan.planFiles()) {
+            tasks.forEach(task -> found.add(task.asFileScanTask().file()));
+        } catch (java.io.IOException failure) {
+            throw new AssertionError(failure);
+        }
+        return found;
     }
 
     private static String described(FileScanTask task) {

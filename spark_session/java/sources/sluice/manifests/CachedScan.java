@@ -70,7 +70,7 @@ final class CachedScan implements BatchScan {
     @Override
     public CloseableIterable<ScanTask> planFiles() {
         Snapshot snapshot = scan.snapshot();
-        if (snapshot == null || hasBounds || !table.hasSchemaOf(snapshot)) {
+        if (snapshot == null || hasBounds || !table.canPlan(snapshot)) {
             return scan.planFiles();
         }
         ScanMetrics metrics = ScanMetrics.of(new DefaultMetricsContext());

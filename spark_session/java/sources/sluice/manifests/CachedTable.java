@@ -16,12 +16,14 @@ final class CachedTable extends BaseTable {
     private static final int LAST_VERSION = 2;
 
     private final transient ManifestCache cache;
+    private final transient TableMetadata loaded;
     private final transient TableState state;
 
-    private CachedTable(BaseTable table, TableState state, ManifestCache cache) {
+    private CachedTable(BaseTable table, TableMetadata loaded, ManifestCache cache) {
         super(table.operations(), table.name(), table.reporter());
         this.cache = cache;
-        this.state = state;
+        this.loaded = loaded;
+        this.state = TableState.of(loaded);
     }
 
     /** Returns the table with scans from memory; null if Iceberg has to plan them. */
@@ -30,15 +32,15 @@ final class CachedTable extends BaseTable {
         if (table.getClass() != BaseTable.class) {
             return null;
         }
-        BaseTable loaded = (BaseTable) table;
-        TableMetadata metadata = loaded.operations().current();
+        BaseTable base = (BaseTable) table;
+        TableMetadata metadata = base.operations().current();
         boolean isSupported = metadata.formatVersion() <= LAST_VERSION
             && metadata.uuid() != null
-            && loaded.encryption() instanceof PlaintextEncryptionManager;
+            && base.encryption() instanceof PlaintextEncryptionManager;
         if (!isSupported) {
             return null;
         }
-        return new CachedTable(loaded, new TableState(metadata.uuid(), metadata.currentSchemaId()), cache);
+        return new CachedTable(base, metadata, cache);
     }
 
     TableState state() {
@@ -49,9 +51,18 @@ final class CachedTable extends BaseTable {
         return cache;
     }
 
-    /** Whether filters on this snapshot are about the columns of the current schema. */
-    boolean hasSchemaOf(Snapshot snapshot) {
-        if (currentSnapshot() != null && snapshot.snapshotId() == currentSnapshot().snapshotId()) {
+    /** Returns what the query has seen of the table. Someone else may refresh the table since. */
+    TableMetadata loaded() {
+        return loaded;
+    }
+
+    /** Whether filters on this snapshot are about the columns of the table's schema, and its manifests have a list. */
+    boolean canPlan(Snapshot snapshot) {
+        if (snapshot.manifestListLocation() == null) {
+            return false;
+        }
+        Snapshot current = loaded.currentSnapshot();
+        if (current != null && snapshot.snapshotId() == current.snapshotId()) {
             return true;
         }
         return snapshot.schemaId() != null && snapshot.schemaId() == state.schema();

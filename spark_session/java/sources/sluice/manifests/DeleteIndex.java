@@ -36,8 +36,8 @@ final class DeleteIndex {
         try {
             Class<?> type = Class.forName(INDEX);
             Object builder = opened(type.getDeclaredMethod("builderFor", Iterable.class)).invoke(null, files);
-            set(builder, "specsById", Map.class, table.specs());
-            set(builder, "schemasById", Map.class, table.schemas());
+            set(builder, "specsById", Map.class, table.loaded().specsById());
+            set(builder, "schemasById", Map.class, table.loaded().schemasById());
             set(builder, "caseSensitive", boolean.class, isCaseSensitive);
             Object index = opened(builder.getClass().getDeclaredMethod("build")).invoke(builder);
             Method ofDataFile = opened(type.getDeclaredMethod("forDataFile", DataFile.class));

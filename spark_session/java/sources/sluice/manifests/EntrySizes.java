@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
 import org.apache.iceberg.ContentFile;
+import org.apache.iceberg.DeleteFile;
 import org.apache.iceberg.ManifestFile;
 
 /** About how many bytes of memory entries take, in a JVM with compressed pointers. */
@@ -50,8 +51,9 @@ final class EntrySizes {
         return manifests.size() * MANIFEST_BYTES;
     }
 
-    static long ofIndex(int files) {
-        return files * INDEXED_BYTES;
+    /** The files count here, too: an index keeps them when their manifests have made room. */
+    static long ofIndex(List<DeleteFile> files) {
+        return files.stream().mapToLong(each -> INDEXED_BYTES + of(each)).sum();
     }
 
     private static long ofNumbers(Map<Integer, Long> values) {

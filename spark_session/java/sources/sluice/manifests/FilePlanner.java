@@ -50,6 +50,9 @@ record FilePlanner(
                 chosen.add(manifest);
             }
         }
+        if (!cache.fitsDeletes(filesIn(manifests.ofDeletes()))) {
+            return null;
+        }
         DeleteIndex deletes = cache.deletesOf(table, snapshot, manifests.ofDeletes(), isCaseSensitive);
         Set<Integer> columns = cache.columnsToKeep(table, columnsOf(deletes), filesIn(chosen));
         if (columns == null) {
@@ -69,12 +72,12 @@ record FilePlanner(
     }
 
     private SpecFilter filterOf(int spec) {
-        return new SpecFilter(table.specs().get(spec), filter, isCaseSensitive, ignoresResiduals);
+        return new SpecFilter(table.loaded().specsById().get(spec), filter, isCaseSensitive, ignoresResiduals);
     }
 
     /** Returns the columns that decide which files are read, and which delete files belong to them. */
     private Set<Integer> columnsOf(DeleteIndex deletes) {
-        Set<Integer> named = Binder.boundReferences(table.schema().asStruct(), filter, isCaseSensitive);
+        Set<Integer> named = Binder.boundReferences(table.loaded().schema().asStruct(), filter, isCaseSensitive);
         if (deletes == null || deletes.equalityColumns().isEmpty()) {
             return named;
         }

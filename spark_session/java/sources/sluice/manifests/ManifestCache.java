@@ -33,11 +33,12 @@ public final class ManifestCache {
     private final Map<TableState, Set<Integer>> namedColumns = new LruMap<>(TABLES_KNOWN);
     private volatile long mostBytes;
 
-    private record ManifestsKey(TableState table, long snapshot) {}
+    /** A copy of a table may have the UUID and the snapshots of the first, but it has lists of its own. */
+    private record ManifestsKey(TableState table, long snapshot, String list) {}
 
     private record FilesKey(TableState table, String path, long length, Set<Integer> columns) {}
 
-    private record DeletesKey(TableState table, long snapshot, boolean isCaseSensitive) {}
+    private record DeletesKey(ManifestsKey manifests, boolean isCaseSensitive) {}
 
     /** The manifests of a snapshot. */
     record SnapshotManifests(List<ManifestFile> ofData, List<ManifestFile> ofDeletes) {}
@@ -63,13 +64,18 @@ public final class ManifestCache {
 
     /** Returns the manifests of a snapshot, in the order of its list. */
     SnapshotManifests manifestsOf(CachedTable table, Snapshot snapshot) {
-        ManifestsKey key = new ManifestsKey(table.state(), snapshot.snapshotId());
+        ManifestsKey key = keyOf(table, snapshot);
         return get(key, () -> {
-            List<ManifestFile> ofData = List.copyOf(snapshot.dataManifests(table.io()));
-            List<ManifestFile> ofDeletes = List.copyOf(snapshot.deleteManifests(table.io()));
+            List<ManifestFile> ofData = distinct(snapshot.dataManifests(table.io()));
+            List<ManifestFile> ofDeletes = distinct(snapshot.deleteManifests(table.io()));
             long bytes = EntrySizes.ofManifests(ofData) + EntrySizes.ofManifests(ofDeletes);
             return new BoundedEntries.Entry(new SnapshotManifests(ofData, ofDeletes), bytes);
         });
+    }
+
+    /** Iceberg reads a manifest once, even if the list has it twice. */
+    private static List<ManifestFile> distinct(List<ManifestFile> manifests) {
+        return manifests.stream().distinct().toList();
     }
 
     /**
@@ -96,15 +102,24 @@ public final class ManifestCache {
         return files * EntrySizes.ofFile(columns) <= mostBytes / 2;
     }
 
+    /** Whether so many delete files fit into the memory: those of manifests, and those of their index. */
+    boolean fitsDeletes(long files) {
+        return fits(2 * files, 1);
+    }
+
     /** Returns the live data files of a manifest, with bounds of these columns alone. Nobody may change them. */
     List<DataFile> filesOf(CachedTable table, ManifestFile manifest, Set<Integer> columns) {
         return get(keyOf(table, manifest, columns), () ->
-            entryOf(ManifestFiles.read(manifest, table.io(), table.specs()), columns));
+            entryOf(ManifestFiles.read(manifest, table.io(), table.loaded().specsById()), columns));
     }
 
     /** Whether none of these manifests would have to be read. */
     boolean hasAll(CachedTable table, List<ManifestFile> manifests, Set<Integer> columns) {
         return manifests.stream().allMatch(each -> entries.has(keyOf(table, each, columns)));
+    }
+
+    private static ManifestsKey keyOf(CachedTable table, Snapshot snapshot) {
+        return new ManifestsKey(table.state(), snapshot.snapshotId(), snapshot.manifestListLocation());
     }
 
     private static FilesKey keyOf(CachedTable table, ManifestFile manifest, Set<Integer> columns) {
@@ -117,11 +132,11 @@ public final class ManifestCache {
         if (manifests.isEmpty()) {
             return null;
         }
-        return get(new DeletesKey(table.state(), snapshot.snapshotId(), isCaseSensitive), () -> {
+        return get(new DeletesKey(keyOf(table, snapshot), isCaseSensitive), () -> {
             List<DeleteFile> files = new ArrayList<>();
             manifests.stream().filter(FilePlanner::hasLiveFiles).forEach(each -> files.addAll(deletesOf(table, each)));
             DeleteIndex index = DeleteIndex.of(files, table, isCaseSensitive);
-            return new BoundedEntries.Entry(index, EntrySizes.ofIndex(files.size()));
+            return new BoundedEntries.Entry(index, EntrySizes.ofIndex(files));
         });
     }
 
@@ -130,7 +145,7 @@ public final class ManifestCache {
             List<DeleteFile> found = new ArrayList<>();
             long bytes = 0;
             try (ManifestReader<DeleteFile> reader =
-                    ManifestFiles.readDeleteManifest(manifest, table.io(), table.specs())) {
+                    ManifestFiles.readDeleteManifest(manifest, table.io(), table.loaded().specsById())) {
                 for (DeleteFile file : reader) {
                     DeleteFile kept = file.copyWithStats(DeleteIndex.columnsOf(file));
                     found.add(kept);
