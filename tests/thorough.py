@@ -10,6 +10,8 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 IS_THOROUGH = os.environ.get("SLUICE_TEST_THOROUGH") == "1"
+PLANS_FROM_MEMORY = os.environ.get("SLUICE_TEST_PLANS_FROM_MEMORY") == "1"
+"""Whether all pruned queries of the equivalence tests choose their files from kept entries of manifests."""
 
 
 def pairs_of(first: Sequence[T], second: Sequence[U]) -> list[tuple[T, U]]:

@@ -145,6 +145,11 @@ class SparkEngine:
         session = self.session
         return EMPTY if session is None else session.file_cache.use
 
+    def manifest_entries_use(self) -> CacheUse:
+        """Returns the use of the kept entries of manifests, as of some seconds ago."""
+        session = self.session
+        return EMPTY if session is None else session.manifest_entries.use
+
     def catalog_faults(self) -> Mapping[str, str]:
         """Returns why catalogs cannot be used in the engine, by name; empty while there is no session."""
         session = self.session

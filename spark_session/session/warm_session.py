@@ -32,6 +32,7 @@ from spark_session.session.guard import Guard
 from spark_session.session.job_spans import JobSpans
 from spark_session.session.kept_rows import KeptRows
 from spark_session.session.local_relation_store import LocalRelationStore
+from spark_session.session.manifest_entries import ManifestEntries
 from spark_session.session.parameter_types import ParameterTypes
 from spark_session.session.python_workers import prepare_workers
 from spark_session.session.row_delta_writer import RowDeltaWriter
@@ -81,6 +82,7 @@ class WarmSession:
         self.reuse_facts = ReuseFacts(jvm.gateway, self.table_guards.definitions)
         self.kept_rows = KeptRows(jvm.gateway, root, settings.max_hash_relation_bytes)
         self.file_cache = FileCache(jvm.gateway)
+        self.manifest_entries = ManifestEntries(jvm.gateway, root, settings.max_manifest_entry_bytes)
         self.relations = LocalRelationStore(
             jvm.gateway,
             self.children,
@@ -146,10 +148,11 @@ class WarmSession:
             return True
 
     def update_use(self) -> None:
-        """Lets the use of `kept_rows` and of `file_cache` be up to date; call it regularly."""
+        """Lets the use of the caches in the JVM be up to date; call it regularly."""
         try:
             self.kept_rows.update()
             self.file_cache.update()
+            self.manifest_entries.update()
         except (Py4JError, OSError) as failure:
             log.info("engine_caches_not_counted", error=type(failure).__name__)
 

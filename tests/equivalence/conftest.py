@@ -69,6 +69,7 @@ def gateway(data_dir: Path) -> Iterator[Gateway]:
         parquet_tables=make_folders(data_dir / "folders"),
         # Little, so that rows are evicted while queries read them.
         hash_relations_max_bytes=16 << 20,
+        manifest_entries_max_bytes=16 << 20,
         dynamic_filtering_min_table_bytes=0,
         dynamic_filtering_collect_timeout_s=60,
         # On a busy machine, the default time ends before a text is read, and the query runs as written.
@@ -103,6 +104,18 @@ def lake(gateway: Gateway, data_dir: Path) -> Iterator[SqlCatalog]:
 @pytest.fixture(scope="package")
 def harness(gateway: Gateway, lake: SqlCatalog) -> Harness:  # noqa: ARG001
     return Harness(gateway, properties={} if SOAK and SOAK.keeps_rows else NONE_KEPT)
+
+
+@pytest.fixture(scope="package")
+def by_iceberg(gateway: Gateway, lake: SqlCatalog) -> Harness:  # noqa: ARG001
+    """A harness whose queries are all planned by Iceberg."""
+    return Harness(gateway, properties=NONE_KEPT, plans_from_memory=False)
+
+
+@pytest.fixture(scope="package")
+def from_memory(gateway: Gateway, lake: SqlCatalog) -> Harness:  # noqa: ARG001
+    """A harness whose pruned queries choose their files from kept entries of manifests."""
+    return Harness(gateway, properties=NONE_KEPT, plans_from_memory=True)
 
 
 @pytest.fixture(scope="package", params=["interpreted", "compiled"])

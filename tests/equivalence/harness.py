@@ -25,11 +25,13 @@ from service.ports.engine.query_engine import EngineResult, Statement
 from service.query.filtering.pruned_query import PrunedQuery
 from tests.equivalence.lakehouse import SCHEMA
 from tests.equivalence.reused_scans import reused_scans
+from tests.thorough import PLANS_FROM_MEMORY
 
 ROWS_AT_MOST = 500_000
 BYTES_AT_MOST = 200 << 20
 PATIENCE_S = 30.0
 NONE_REUSED: Mapping[str, int] = MappingProxyType({})
+PLANS_SWITCH = "spark.sluice.plansScansFromMemory"
 GIVEN_UP = ("The engine gave this query up", "The query is too deep")
 
 
@@ -71,7 +73,9 @@ class Checked:
 class Harness:
     """The parts of a gateway without its HTTP layer.
 
-    `properties` are engine settings for pruned queries that read relations from memory.
+    `properties` are engine settings for pruned queries that read relations from memory. With
+    `plans_from_memory`, pruned queries choose their files from kept entries of manifests; queries as written
+    never do.
     """
 
     def __init__(
@@ -80,12 +84,14 @@ class Harness:
         schema: str = SCHEMA,
         access: Access = FULL_ACCESS,
         properties: Mapping[str, str] = MappingProxyType({}),
+        plans_from_memory: bool = PLANS_FROM_MEMORY,
     ) -> None:
         self._gateway = gateway
         self._ports = gateway.queries.ports
         self._schema = schema
         self.access = access
         self._properties = properties
+        self._plans_from_memory = plans_from_memory
 
     def has_engine(self) -> bool:
         """Returns whether queries can run now."""
@@ -190,14 +196,17 @@ class Harness:
             is_canceled=lambda: False,
             access=self.access,
             relations={} if pruned is None else pruned.relations,
-            properties={} if pruned is None else {**pruned.properties, **self._of_relations(pruned)},
+            properties=self._properties_of(pruned),
         )
         result = self._ports.engine.run(statement)
         assert not result.is_truncated, f"the rows of this query cannot all be compared: {sql}"
         return result
 
-    def _of_relations(self, pruned: PrunedQuery) -> Mapping[str, str]:
-        return self._properties if pruned.relations else {}
+    def _properties_of(self, pruned: PrunedQuery | None) -> Mapping[str, str]:
+        if pruned is None:
+            return {PLANS_SWITCH: "false"}
+        of_relations = self._properties if pruned.relations else {}
+        return {**pruned.properties, **of_relations, PLANS_SWITCH: str(self._plans_from_memory).lower()}
 
 
 def rows_of(table: pa.Table) -> Counter[tuple[Any, ...]]:

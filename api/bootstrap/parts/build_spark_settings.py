@@ -53,6 +53,7 @@ def build_spark_settings(
         max_result_bytes=settings.max_byte_limit,
         max_relation_bytes=settings.local_relations_max_bytes,
         max_hash_relation_bytes=settings.hash_relations_max_bytes,
+        max_manifest_entry_bytes=settings.manifest_entries_max_bytes,
         planned_once_max_bytes=settings.planned_once_max_bytes,
         bounds=_query_bounds(settings),
         properties=_session_catalog_properties(settings, folder) | settings.spark_conf,

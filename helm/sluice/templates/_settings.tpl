@@ -231,6 +231,7 @@
 {{- include "sluice.setting" (dict "root" . "name" "local_relation_max_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "local_relations_max_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "hash_relations_max_bytes" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "manifest_entries_max_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "ingest_tables" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "ingest_created_tables" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "ingest_evolved_tables" "kind" "json") }}

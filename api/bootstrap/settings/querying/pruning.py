@@ -140,3 +140,11 @@ class PruningSettings(BaseModel):
         description="memory of the engine, in local mode, for what queries make of such tables: filtered"
         " rows, and the hashed rows that joins read; 0: each query makes its own",
     )
+    manifest_entries_max_bytes: int = Field(
+        0,
+        ge=0,
+        le=64 * GIB,
+        description="memory of the engine for decoded entries of manifests, from which scans choose their"
+        " files; about 1.5 KiB for each data file, and 0.6 KiB more for each column that filters name; 0:"
+        " each scan reads the manifests",
+    )

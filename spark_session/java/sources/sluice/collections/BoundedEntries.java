@@ -100,6 +100,11 @@ public final class BoundedEntries {
         }
     }
 
+    /** Whether there is a value now. It does not count as a use. */
+    public synchronized boolean has(Object key) {
+        return entries.containsKey(key);
+    }
+
     private synchronized Object firstOf(Object key, Entry made) {
         misses++;
         Entry before = entries.get(key);

@@ -1,0 +1,85 @@
+package sluice.manifests;
+
+import org.apache.iceberg.BaseTable;
+import org.apache.iceberg.BatchScan;
+import org.apache.iceberg.SerializableTable;
+import org.apache.iceberg.Snapshot;
+import org.apache.iceberg.Table;
+import org.apache.iceberg.TableMetadata;
+import org.apache.iceberg.encryption.PlaintextEncryptionManager;
+
+/** A table whose scans choose their files from entries in memory. In all other respects, it is the table itself. */
+final class CachedTable extends BaseTable {
+
+    private static final long serialVersionUID = 1;
+    /** Later versions give rows numbers, and deletes another form. */
+    private static final int LAST_VERSION = 2;
+
+    private final transient ManifestCache cache;
+    private final transient TableMetadata loaded;
+    private final transient TableState state;
+
+    private CachedTable(BaseTable table, TableMetadata loaded, ManifestCache cache) {
+        super(table.operations(), table.name(), table.reporter());
+        this.cache = cache;
+        this.loaded = loaded;
+        this.state = TableState.of(loaded);
+    }
+
+    /** Returns the table with scans from memory; null if Iceberg has to plan them. */
+    static CachedTable of(Table table, ManifestCache cache) {
+        // Tables of other classes plan their scans in ways of their own: a REST catalog's server may do it.
+        if (table.getClass() != BaseTable.class) {
+            return null;
+        }
+        BaseTable base = (BaseTable) table;
+        TableMetadata metadata = base.operations().current();
+        boolean isSupported = metadata.formatVersion() <= LAST_VERSION
+            && metadata.uuid() != null
+            && base.encryption() instanceof PlaintextEncryptionManager;
+        if (!isSupported) {
+            return null;
+        }
+        return new CachedTable(base, metadata, cache);
+    }
+
+    TableState state() {
+        return state;
+    }
+
+    ManifestCache cache() {
+        return cache;
+    }
+
+    /** Returns what the query has seen of the table. Someone else may refresh the table since. */
+    TableMetadata loaded() {
+        return loaded;
+    }
+
+    /** Whether filters on this snapshot are about the columns of the table's schema, and its manifests have a list. */
+    boolean canPlan(Snapshot snapshot) {
+        if (snapshot.manifestListLocation() == null) {
+            return false;
+        }
+        Snapshot current = loaded.currentSnapshot();
+        if (current != null && snapshot.snapshotId() == current.snapshotId()) {
+            return true;
+        }
+        return snapshot.schemaId() != null && snapshot.schemaId() == state.schema();
+    }
+
+    @Override
+    public BatchScan newBatchScan() {
+        return new CachedScan(super.newBatchScan(), this);
+    }
+
+    /** With it, Spark would not ask this table for its scan. */
+    @Override
+    public boolean allowDistributedPlanning() {
+        return false;
+    }
+
+    private Object writeReplace() {
+        return SerializableTable.copyOf(this);
+    }
+}
