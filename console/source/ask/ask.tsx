@@ -1,6 +1,10 @@
 import type { EditorView } from "@codemirror/view";
 import type { JSX } from "preact";
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Problem } from "../gateway/answers";
+import { problemIn } from "../gateway/requests";
+import { type SavedQuery, listSaved, readSaved } from "../gateway/saved_answers";
+import { useAnswer } from "../gateway/use_answer";
 import { ProblemNote } from "../page/problem_note";
 import type { RoomProps } from "../page/rooms";
 import { hashOf } from "../page/route";
@@ -9,11 +13,14 @@ import { insertText, markErrors, openEditor, replaceText } from "./editor";
 import { type Asked, History } from "./history";
 import { Listing } from "./listing";
 import { parametersIn, typedFor, valueOf } from "./parameters";
+import { OpenedLine } from "./opened_line";
 import { Past } from "./past";
 import { PlaceFields } from "./place_fields";
 import { Progress } from "./progress";
 import { Result } from "./result";
 import { type Run, Running } from "./running";
+import { SaveForm } from "./save_form";
+import { SavedList } from "./saved_list";
 import { TableList } from "./table_list";
 
 const IS_MAC = /Mac|iPhone|iPad/.test(navigator.platform);
@@ -27,6 +34,11 @@ export function Ask({ login, route }: RoomProps): JSX.Element {
   const [place, setPlace] = useState<Place>(() => placeIn(route.values, past[0]));
   const [typed, setTyped] = useState<Record<string, string>>({});
   const [run, setRun] = useState<Run | null>(null);
+  const [sought, setSought] = useState("");
+  const saved = useAnswer(() => listSaved(sought), sought);
+  const [opened, setOpened] = useState<SavedQuery | null>(null);
+  const [isSaving, setSaving] = useState(false);
+  const [unopened, setUnopened] = useState<Problem | null>(null);
   const running = useRef<Running | null>(null);
   const editor = useRef<EditorView | null>(null);
   const box = useRef<HTMLDivElement>(null);
@@ -65,6 +77,7 @@ export function Ask({ login, route }: RoomProps): JSX.Element {
       listing,
       place: () => now.current.place,
       onRun: () => start(),
+      onSave: () => setSaving(true),
       onChange: setSql,
     });
     editor.current = opened;
@@ -92,6 +105,7 @@ export function Ask({ login, route }: RoomProps): JSX.Element {
   }, [isRunning, run?.answer?.queryId]);
 
   const pick = (asked: Asked): void => {
+    setOpened(null);
     if (editor.current !== null) {
       replaceText(editor.current, asked.sql);
       editor.current.focus();
@@ -105,6 +119,39 @@ export function Ask({ login, route }: RoomProps): JSX.Element {
       start();
     }
   };
+  const open = useCallback((savedQueryId: string): void => {
+    readSaved(savedQueryId).then(
+      (found) => {
+        setOpened(found);
+        setUnopened(null);
+        setSaving(false);
+        setPlace({ catalog: found.catalog ?? "", schema: found.schema ?? "" });
+        if (editor.current !== null) {
+          replaceText(editor.current, found.sql);
+          editor.current.focus();
+        }
+        keepInAddress(hashOf("ask", "", { saved: savedQueryId }));
+        scrollTo({ top: 0 });
+      },
+      (error: unknown) => setUnopened(problemIn(error)),
+    );
+  }, []);
+  const wantedId = route.values.get("saved");
+  useEffect(() => {
+    if (wantedId !== null) {
+      open(wantedId);
+    }
+  }, [wantedId, open]);
+  const stopSaving = (): void => {
+    setSaving(false);
+    editor.current?.focus();
+  };
+  const changedSaved = (found: SavedQuery): void => {
+    if (opened?.savedQueryId === found.savedQueryId) {
+      setOpened(found);
+    }
+    saved.again();
+  };
   const insert = (name: string): void => {
     if (editor.current !== null) {
       insertText(editor.current, name);
@@ -116,6 +163,7 @@ export function Ask({ login, route }: RoomProps): JSX.Element {
       <h1 class="hidden">Ask</h1>
       <div class="desk">
         <section class="question" aria-label="Query">
+        {opened !== null && <OpenedLine opened={opened} isEdited={isEdited(opened, sql, place)} onClose={() => setOpened(null)} />}
         <div class="editor" ref={box} />
         {names.length > 0 && <Parameters names={names} typed={typed} onChange={setTyped} />}
         <div class="controls">
@@ -130,9 +178,38 @@ export function Ask({ login, route }: RoomProps): JSX.Element {
           {isRunning && run?.answer != null && (
             <a class="button" href={hashOf("explain", run.answer.queryId)}>Explain</a>
           )}
+          {!isSaving && <button type="button" class="save-button" title={`${IS_MAC ? "⌘" : "Ctrl"}+S in the text`} onClick={() => setSaving(true)} disabled={sql.trim() === ""}>Save …</button>}
         </div>
+        {isSaving && (
+          <SaveForm
+            key={opened?.savedQueryId}
+            sql={sql}
+            place={place}
+            opened={opened}
+            onSaved={(found) => {
+              setOpened(found);
+              saved.again();
+              stopSaving();
+            }}
+            onNewest={open}
+            onClose={stopSaving}
+          />
+        )}
       </section>
       {run !== null && <Outcome run={run} isRunning={isRunning} running={running.current} onTakeAll={() => start(true)} />}
+      {unopened !== null && <ProblemNote problem={unopened} />}
+      <SavedList
+        answer={saved}
+        sought={sought}
+        openedId={opened?.savedQueryId ?? null}
+        onSeek={setSought}
+        onOpen={open}
+        onChanged={changedSaved}
+        onRemoved={(savedQueryId) => {
+          setOpened((before) => (before?.savedQueryId === savedQueryId ? null : before));
+          saved.again();
+        }}
+      />
       <Past all={past} onPick={pick} />
       </div>
       <aside><TableList listing={listing} place={place} onShow={show} onInsert={insert} /></aside>
@@ -215,6 +292,10 @@ function askedOf(run: Run): Asked | null {
 
 function endOf(run: Run): string {
   return run.answer?.status.state === "CANCELED" ? "The query was canceled." : "The query has ended without rows.";
+}
+
+function isEdited(opened: SavedQuery, sql: string, place: Place): boolean {
+  return opened.sql !== sql || (opened.catalog ?? "") !== place.catalog || (opened.schema ?? "") !== place.schema;
 }
 
 function keepInAddress(hash: string): void {

@@ -80,6 +80,7 @@ export interface EditorParts {
   listing: Listing;
   place: () => Place;
   onRun: () => void;
+  onSave: () => void;
   onChange: (text: string) => void;
 }
 
@@ -90,10 +91,14 @@ export function openEditor(parent: HTMLElement, text: string, parts: EditorParts
     parts.onRun();
     return true;
   };
+  const save = (): boolean => {
+    parts.onSave();
+    return true;
+  };
   const state = EditorState.create({
     doc: text,
     extensions: [
-      Prec.highest(keymap.of([{ key: "Mod-Enter", run }])),
+      Prec.highest(keymap.of([{ key: "Mod-Enter", run }, { key: "Mod-s", run: save }])),
       keymap.of([
         // Otherwise, Tab moves the focus on: nobody who has no mouse may be caught here.
         { key: "Tab", run: acceptCompletion },

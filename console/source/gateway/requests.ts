@@ -59,6 +59,12 @@ export function post<T>(path: string, body: unknown): Promise<T> {
   return ask<T>(path, { method: "POST", headers, body: JSON.stringify(body) });
 }
 
+/** Replaces what is at an address. The headers say which version of it is meant. */
+export function put<T>(path: string, body: unknown, headers: Record<string, string> = {}): Promise<T> {
+  const sent = { "Content-Type": "application/json", ...headers };
+  return ask<T>(path, { method: "PUT", headers: sent, body: JSON.stringify(body) });
+}
+
 export function remove<T>(path: string): Promise<T> {
   return ask<T>(path, { method: "DELETE" });
 }
