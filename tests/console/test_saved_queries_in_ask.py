@@ -30,8 +30,8 @@ def _nothing_is_saved_afterwards(gateway: RunningGateway, make_key: MakeKey) -> 
                 assert client.delete(f"/saved-queries/{saved['savedQueryId']}").status_code == 204
 
 
-def save(page: Any, sql: str, name: str, *, shared: bool = False) -> None:
-    """Saves a text under a name, by keyboard alone."""
+def save(page: Any, sql: str, name: str, *, before: str = "", shared: bool = False) -> None:
+    """Saves a text under a name, by keyboard alone; the name is added to the one `before`."""
     write(page, sql)
     page.keyboard.press("Control+s")
     page.get_by_role("textbox", name="Name").wait_for()
@@ -41,7 +41,15 @@ def save(page: Any, sql: str, name: str, *, shared: bool = False) -> None:
         page.keyboard.press("Space")
         page.keyboard.press("Shift+Tab")
     page.keyboard.press("Enter")
-    saved_in(page, "Yours").get_by_role("button", name=name, exact=True).wait_for()
+    saved_in(page, "Yours").get_by_role("button", name=f"{before}{name}", exact=True).wait_for()
+
+
+def sure(entries: Any, act: str, name: str) -> None:
+    """Acts by keyboard on a saved query, and says yes."""
+    entries.get_by_role("button", name=f"{act} {name}").focus()
+    entries.page.keyboard.press("Enter")
+    entries.get_by_role("button", name=f"{act}: sure? {name}").wait_for()
+    entries.page.keyboard.press("Enter")
 
 
 def saved_in(page: Any, title: str) -> Any:
@@ -61,7 +69,7 @@ def test_a_query_is_saved_by_keyboard_shared_and_opened_by_another_user(logged_i
     kim.keyboard.press("Control+End")
     kim.keyboard.type(" -- 42")
     kim.get_by_text("edited, not saved").wait_for()
-    save(kim, "SELECT 'mine' AS text", " only")
+    save(kim, "SELECT 'mine' AS text", " only", before="The answer")
     lou = logged_in("/console", "lou")
     shared = saved_in(lou, "Shared by others")
     assert shared.get_by_role("button").all_inner_texts() == ["The answer only"]
@@ -81,16 +89,14 @@ def test_sharing_ends_and_a_saved_query_is_deleted(logged_in: LoggedIn) -> None:
     own = saved_in(kim, "Yours")
     assert "private" in own.inner_text()
     for act, words in (("Share", "shared"), ("Stop sharing", "private")):
-        button = own.get_by_role("button", name=f"{act} The answer")
-        button.click()
-        own.get_by_role("button", name=f"{act}: sure? The answer").click()
+        sure(own, act, "The answer")
         own.get_by_text(words, exact=True).wait_for()
         lou.reload()
         lou.get_by_role("heading", name="Saved queries").wait_for()
-        until(lambda: lou.get_by_text("Save a query to find it here").count() == (words == "private"))
+        nothing = lou.get_by_text("Save a query to find it here")
+        (nothing if words == "private" else saved_in(lou, "Shared by others")).wait_for()
         assert saved_in(lou, "Shared by others").count() == (words == "shared")
-    own.get_by_role("button", name="Delete The answer").click()
-    own.get_by_role("button", name="Delete: sure? The answer").click()
+    sure(own, "Delete", "The answer")
     kim.get_by_text("Save a query to find it here").wait_for()
     # The text stays in the editor.
     assert editor_text(kim) == ANSWER
@@ -103,7 +109,7 @@ def test_a_change_that_came_first_is_not_lost(logged_in: LoggedIn) -> None:
     second.reload()
     saved_in(second, "Yours").get_by_role("button", name="The answer", exact=True).click()
     second.locator(".opened").wait_for()
-    save(first, "SELECT 2 AS first", "")
+    save(first, "SELECT 2 AS first", "", before="The answer")
     write(second, "SELECT 3 AS second")
     second.get_by_role("button", name="Save …").click()
     second.get_by_role("button", name="Save changes").click()

@@ -1,5 +1,5 @@
 import type { JSX, TargetedSubmitEvent } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Problem } from "../gateway/answers";
 import { problemIn } from "../gateway/requests";
 import { type SavedQuery, saveAgain, saveNew } from "../gateway/saved_answers";
@@ -26,7 +26,8 @@ export function SaveForm({ sql, place, opened, onSaved, onNewest, onClose }: Pro
   const [problem, setProblem] = useState<Problem | null>(null);
   const [isBusy, setBusy] = useState(false);
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => field.current?.focus(), []);
+  // At once: what is typed next belongs to the name.
+  useLayoutEffect(() => field.current?.focus(), []);
   const save = (over: SavedQuery | null): void => {
     if (isBusy || name.trim() === "" || sql.trim() === "") {
       return;

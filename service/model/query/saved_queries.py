@@ -18,7 +18,7 @@ class SavedQueryScope(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedText:
-    """What an owner may change of a saved query: all but its id and its owner.
+    """The part of a saved query that its owner may change: all but its id and its owner.
 
     `catalog` and `schema` are for names in the text without them. `is_shared`: all callers may read it.
     """
@@ -57,9 +57,9 @@ class SavedQueryPosition:
 
 @dataclass(frozen=True, slots=True)
 class SavedQueryListing:
-    """What a caller wants to list: at most `limit` of `scope`, the last changed ones first.
+    """A selection of the queries that a caller may read: at most `limit` of `scope`, the last changed first.
 
-    With `name`, only those whose name contains it, in letters of any case. With `before`, only those behind
+    With `name`, only those whose name contains it, in upper or lower case. With `before`, only those behind
     that place.
     """
 

@@ -31,7 +31,7 @@ class SavedQueryStore(Protocol):
     def list(self, listing: SavedQueryListing) -> Sequence[SavedQuery]:
         """Returns queries that the caller may read, the last changed ones first.
 
-        Of each text, only the first `MAX_SQL_CHARACTERS` characters are there.
+        Each text is cut off after `MAX_SQL_CHARACTERS` characters.
         """
         ...
 

@@ -62,7 +62,7 @@ class SavedQueriesQuery(StrictModel):
         str,
         StringConstraints(max_length=_LONGEST_NAME),
         NO_NUL,
-        Field(description="only those whose name contains this, in letters of any case"),
+        Field(description="only those whose name contains this, in upper or lower case"),
     ] = ""
     limit: Annotated[int, Field(strict=False, ge=1, le=1000, description="maximum number of queries")] = 100
     page_token: Annotated[
