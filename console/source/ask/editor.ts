@@ -66,6 +66,7 @@ const LOOKS = EditorView.theme({
   ".cm-tooltip-autocomplete > ul > li[aria-selected]": { background: "var(--selected)", color: "var(--ink)" },
   ".cm-completionMatchedText": { textDecoration: "none", fontWeight: "700" },
   ".cm-completionDetail": { color: "var(--soft)", fontStyle: "normal", marginLeft: "1em" },
+  ".cm-tooltip.cm-completionInfo": { padding: "6px 10px", maxWidth: "40ch", fontFamily: "system-ui, sans-serif", fontSize: "13px" },
   ".cm-diagnostic": { padding: "6px 10px", maxWidth: "60ch", fontFamily: "system-ui, sans-serif", fontSize: "13px" },
   ".cm-diagnostic-error": { borderLeft: "4px solid var(--bad)" },
   ".cm-lintRange-error": {
