@@ -9,15 +9,15 @@ import { ProblemNote } from "../page/problem_note";
 import type { RoomProps } from "../page/rooms";
 import { hashOf } from "../page/route";
 import type { Place } from "./completion";
-import { insertText, markErrors, openEditor, replaceText } from "./editor";
+import { formatText, insertText, markErrors, openEditor, replaceText } from "./editor";
 import { type Asked, History } from "./history";
 import { Listing } from "./listing";
-import { parametersIn, typedFor, valueOf } from "./parameters";
 import { OpenedLine } from "./opened_line";
+import { Outcome } from "./outcome";
+import { ParameterFields } from "./parameter_fields";
+import { parametersIn, typedFor, valueOf } from "./parameters";
 import { Past } from "./past";
 import { PlaceFields } from "./place_fields";
-import { Progress } from "./progress";
-import { Result } from "./result";
 import { type Run, Running } from "./running";
 import { SaveForm } from "./save_form";
 import { SavedList } from "./saved_list";
@@ -152,6 +152,12 @@ export function Ask({ login, route }: RoomProps): JSX.Element {
     }
     saved.again();
   };
+  const format = (): void => {
+    if (editor.current !== null) {
+      formatText(editor.current);
+      editor.current.focus();
+    }
+  };
   const insert = (name: string): void => {
     if (editor.current !== null) {
       insertText(editor.current, name);
@@ -165,7 +171,7 @@ export function Ask({ login, route }: RoomProps): JSX.Element {
         <section class="question" aria-label="Query">
         {opened !== null && <OpenedLine opened={opened} isEdited={isEdited(opened, sql, place)} onClose={() => setOpened(null)} />}
         <div class="editor" ref={box} />
-        {names.length > 0 && <Parameters names={names} typed={typed} onChange={setTyped} />}
+        {names.length > 0 && <ParameterFields names={names} typed={typed} onChange={setTyped} />}
         <div class="controls">
           {isRunning ? (
             <button type="button" class="primary stop" onClick={() => void running.current?.cancel()}>Cancel</button>
@@ -178,6 +184,7 @@ export function Ask({ login, route }: RoomProps): JSX.Element {
           {isRunning && run?.answer != null && (
             <a class="button" href={hashOf("explain", run.answer.queryId)}>Explain</a>
           )}
+          <button type="button" class="format-button" title="Shift+Alt+F in the text" onClick={format} disabled={sql.trim() === ""}>Format</button>
           {!isSaving && <button type="button" class="save-button" title={`${IS_MAC ? "⌘" : "Ctrl"}+S in the text`} onClick={() => setSaving(true)} disabled={sql.trim() === ""}>Save …</button>}
         </div>
         {isSaving && (
@@ -217,58 +224,6 @@ export function Ask({ login, route }: RoomProps): JSX.Element {
   );
 }
 
-interface OutcomeProps {
-  run: Run;
-  isRunning: boolean;
-  running: Running | null;
-  onTakeAll: () => void;
-}
-
-function Outcome({ run, isRunning, running, onTakeAll }: OutcomeProps): JSX.Element {
-  const load = useCallback(() => void running?.load(), [running]);
-  if (isRunning) {
-    return <Progress status={run.answer?.status ?? null} startedAt={run.startedAt} />;
-  }
-  const manifest = run.answer?.manifest ?? null;
-  return (
-    <>
-      {run.problem !== null && (
-        <ProblemNote problem={run.problem}>
-          {run.answer !== null && <a href={hashOf("explain", run.answer.queryId)}>Explain this query</a>}
-        </ProblemNote>
-      )}
-      {manifest !== null && <Result run={run} manifest={manifest} onLoad={load} onTakeAll={onTakeAll} />}
-      {manifest === null && run.problem === null && <p class="none" role="status">{endOf(run)}</p>}
-    </>
-  );
-}
-
-interface ParametersProps {
-  names: readonly string[];
-  typed: Record<string, string>;
-  onChange: (typed: Record<string, string>) => void;
-}
-
-function Parameters({ names, typed, onChange }: ParametersProps): JSX.Element {
-  return (
-    <fieldset class="parameters">
-      <legend>Parameters</legend>
-      {names.map((name) => (
-        <label class="choice">
-          <span class="mono">:{name}</span>
-          <input
-            type="text"
-            spellcheck={false}
-            value={typedFor(typed, name)}
-            onInput={(event) => onChange({ ...typed, [name]: event.currentTarget.value })}
-          />
-        </label>
-      ))}
-      <p class="note">Numbers, <code>true</code>, <code>false</code> and <code>null</code> are values of these types; all else is text, also <code>'2000'</code>.</p>
-    </fieldset>
-  );
-}
-
 function placeIn(values: URLSearchParams, last: Asked | undefined): Place {
   if (values.has("sql")) {
     return { catalog: values.get("catalog") ?? "", schema: values.get("schema") ?? "" };
@@ -288,10 +243,6 @@ function askedOf(run: Run): Asked | null {
     elapsedMs: answer?.status.elapsedMs ?? Date.now() - startedAt,
     rowCount: answer?.manifest?.totalRowCount ?? null,
   };
-}
-
-function endOf(run: Run): string {
-  return run.answer?.status.state === "CANCELED" ? "The query was canceled." : "The query has ended without rows.";
 }
 
 function isEdited(opened: SavedQuery, sql: string, place: Place): boolean {

@@ -17,6 +17,7 @@ import { EditorView, drawSelection, highlightSpecialChars, keymap, lineNumbers, 
 import { tags } from "@lezer/highlight";
 import type { ProblemError } from "../gateway/answers";
 import { type Place, completionOf } from "./completion";
+import { formatted } from "./format_sql";
 import type { Listing } from "./listing";
 import { KEYWORDS, TYPES } from "./spark_words";
 
@@ -99,7 +100,7 @@ export function openEditor(parent: HTMLElement, text: string, parts: EditorParts
   const state = EditorState.create({
     doc: text,
     extensions: [
-      Prec.highest(keymap.of([{ key: "Mod-Enter", run }, { key: "Mod-s", run: save }])),
+      Prec.highest(keymap.of([{ key: "Mod-Enter", run }, { key: "Mod-s", run: save }, { key: "Shift-Alt-f", run: formatText }])),
       keymap.of([
         // Otherwise, Tab moves the focus on: nobody who has no mouse may be caught here.
         { key: "Tab", run: acceptCompletion },
@@ -126,6 +127,16 @@ export function openEditor(parent: HTMLElement, text: string, parts: EditorParts
 
 export function replaceText(editor: EditorView, text: string): void {
   editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: text } });
+}
+
+/** Lays out the text: only white space changes, and undo takes it back. */
+export function formatText(editor: EditorView): boolean {
+  const text = editor.state.doc.toString();
+  const found = formatted(text);
+  if (found !== text) {
+    replaceText(editor, found);
+  }
+  return true;
 }
 
 /** Writes a text in the place of what is selected. */
