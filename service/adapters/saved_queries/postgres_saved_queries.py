@@ -19,7 +19,6 @@ from sqlalchemy import (
     func,
     or_,
     select,
-    text,
     tuple_,
     update,
 )
@@ -67,9 +66,9 @@ class PostgresSavedQueries:
             pool_timeout=3,
         )
 
-    def add(self, owner: str, saved: SavedText) -> SavedQuery:
+    def add(self, owner: str, text: SavedText) -> SavedQuery:
         """See the port's `add`."""
-        row = _values(saved) | {
+        row = _values(text) | {
             "saved_query_id": uuid4(),
             "owner": storable(owner),
             "version": 1,
@@ -78,7 +77,7 @@ class PostgresSavedQueries:
         }
         with self._transaction() as connection:
             # Otherwise two replicas would count the same rows, and both add one.
-            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _COUNTING})
+            connection.execute(select(func.pg_advisory_xact_lock(_COUNTING)))
             self._check_counts(connection, storable(owner))
             added = connection.execute(insert(SavedQueryRow).values(row).returning(*_SAVED.c))
             return _saved_query(added.mappings().one())
@@ -96,10 +95,10 @@ class PostgresSavedQueries:
             return [_saved_query(row) for row in connection.execute(_listed(listing)).mappings()]
 
     def replace(
-        self, saved_query_id: UUID, owner: str, expected_version: int, saved: SavedText
+        self, saved_query_id: UUID, owner: str, expected_version: int, text: SavedText
     ) -> SavedQuery | None:
         """See the port's `replace`."""
-        values = _values(saved) | {"version": expected_version + 1, "changed_at": func.clock_timestamp()}
+        values = _values(text) | {"version": expected_version + 1, "changed_at": func.clock_timestamp()}
         with self._transaction() as connection:
             if not _is_there(connection, saved_query_id, owner, expected_version):
                 return None
@@ -172,13 +171,13 @@ def _listed(listing: SavedQueryListing) -> Select[tuple[object, ...]]:
     return shown.where(*wanted).order_by(*order).limit(listing.limit)
 
 
-def _values(saved: SavedText) -> dict[str, Any]:
+def _values(text: SavedText) -> dict[str, Any]:
     return {
-        "name": storable(saved.name),
-        "sql": storable(saved.sql),
-        "catalog": saved.catalog and storable(saved.catalog),
-        "schema": saved.schema and storable(saved.schema),
-        "is_shared": saved.is_shared,
+        "name": storable(text.name),
+        "sql": storable(text.sql),
+        "catalog": text.catalog and storable(text.catalog),
+        "schema": text.schema and storable(text.schema),
+        "is_shared": text.is_shared,
     }
 
 
