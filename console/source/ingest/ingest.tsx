@@ -25,7 +25,7 @@ export function Ingest({ login, route }: RoomProps): JSX.Element {
       </nav>
       {part === undefined && <OneIngest key={route.id} ingestId={route.id} />}
       {part?.id === "" && <Came />}
-      {part?.id === "streams" && <Streams hasAll={login.rights.includes("allQueries")} />}
+      {part?.id === "streams" && <Streams principal={login.principal} hasAll={login.rights.includes("allQueries")} />}
       {part?.id === "file" && <NewFile />}
     </div>
   );

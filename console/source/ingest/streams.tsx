@@ -16,7 +16,7 @@ const LOOK_EVERY_MS = 5_000;
 const LAG_EVERY_MS = 10_000;
 
 /** Streams: what they read and wrote, how far behind they are; stop, resume, and a form for a new one. */
-export function Streams({ hasAll }: { hasAll: boolean }): JSX.Element {
+export function Streams({ principal, hasAll }: { principal: string; hasAll: boolean }): JSX.Element {
   const [isOfAll, setOfAll] = useState(false);
   const path = isOfAll && hasAll ? "/streams?principal=*" : "/streams";
   const answer = useAnswer(async () => (await get<{ streams: Stream[] }>(path)).streams, path, LOOK_EVERY_MS);
@@ -27,7 +27,7 @@ export function Streams({ hasAll }: { hasAll: boolean }): JSX.Element {
         tools={hasAll && <label class="choice"><input type="checkbox" checked={isOfAll} onChange={(event) => setOfAll(event.currentTarget.checked)} /><span>Of all callers</span></label>}
       >
         <Lag />
-        <Answered answer={answer}>{(streams) => <StreamLines streams={streams} isOfAll={isOfAll} onDone={answer.again} />}</Answered>
+        <Answered answer={answer}>{(streams) => <StreamLines streams={streams} principal={principal} isOfAll={isOfAll} onDone={answer.again} />}</Answered>
       </Card>
       <Card title="New stream"><NewStream onMade={answer.again} /></Card>
     </>
@@ -50,7 +50,7 @@ function Lag(): JSX.Element | null {
   );
 }
 
-function StreamLines({ streams, isOfAll, onDone }: { streams: readonly Stream[]; isOfAll: boolean; onDone: () => void }): JSX.Element {
+function StreamLines({ streams, principal, isOfAll, onDone }: { streams: readonly Stream[]; principal: string; isOfAll: boolean; onDone: () => void }): JSX.Element {
   const rows = streams.map((stream) => ({
     key: stream.streamId,
     cells: [
@@ -63,7 +63,7 @@ function StreamLines({ streams, isOfAll, onDone }: { streams: readonly Stream[];
       count(stream.progress.records),
       count(stream.progress.rejected),
       stream.error === null ? "none" : <span class="error"><code>{stream.error.code}</code> {stream.error.detail}</span>,
-      <Acts stream={stream} onDone={onDone} />,
+      <Acts stream={stream} isOwn={stream.principal === principal} onDone={onDone} />,
     ],
   }));
   const heads = ["Stream", ...(isOfAll ? ["Of"] : []), "State", "Reads", "Writes to", "Last batch", { name: "Records", isNumber: true }, { name: "Rejected", isNumber: true }, "Error", "Act"];
@@ -78,10 +78,14 @@ function lastWords({ progress, state }: Stream): string {
   return state === "RUNNING" ? `${duration(Math.max(0, ago))} ago` : clock(progress.lastBatchAt);
 }
 
-function Acts({ stream, onDone }: { stream: Stream; onDone: () => void }): JSX.Element {
+/** An administrator may stop any stream. Only its creator may resume it, because it writes for its creator. */
+function Acts({ stream, isOwn, onDone }: { stream: Stream; isOwn: boolean; onDone: () => void }): JSX.Element | null {
   const address = `/streams/${encodeURIComponent(stream.streamId)}`;
   const what = stream.name === "" ? stream.streamId : stream.name;
-  return stream.state === "RUNNING"
-    ? <SureButton key="stop" name="Stop" what={what} act={() => remove(address)} onDone={onDone} />
+  if (stream.state === "RUNNING") {
+    return <SureButton key="stop" name="Stop" what={what} act={() => remove(address)} onDone={onDone} />;
+  }
+  return !isOwn
+    ? null
     : <SureButton key="resume" name="Resume" what={what} act={() => post(`${address}/resume`, {})} onDone={onDone} />;
 }

@@ -34,6 +34,7 @@ export function MapFields({ file, sniffed, table }: Props): JSX.Element {
   const request = useRef({ what: "", id: "" });
   const faults = faultsOf(mapping, sniffed, table, file.size);
   const writeSchema = writeSchemaOf(mapping);
+  const left = table.columns.filter(({ name }) => !writeSchema.includes(name)).length;
   const choose = (name: string, column: string): void => {
     setMapping((before) => new Map([...before, [name, column === "" ? null : column]]));
     setIngest(null);
@@ -69,7 +70,7 @@ export function MapFields({ file, sniffed, table }: Props): JSX.Element {
     <Card title={<>Fields, and columns of <span class="as-it-is mono">{table.name}</span></>}>
       <Lines label="Fields of the file" heads={["Field", "First values", "Column"]} rows={rows} none="The file has no fields." />
       <p class="write-schema-words">writeSchema: <code>{writeSchema.length === 0 ? "none" : JSON.stringify(writeSchema)}</code></p>
-      <p class="note">{counted(table.columns.length - writeSchema.length, "column")} of the table {table.columns.length - writeSchema.length === 1 ? "is" : "are"} not in it: files do not have them, and they read as NULL.</p>
+      {left > 0 && <p class="note">{counted(left, "column")} of the table {left === 1 ? "is" : "are"} not in it: the files do not have {left === 1 ? "it, and it reads" : "them, and they read"} as NULL or as the default.</p>}
       {faults.length > 0 && <ul class="faults" role="status">{faults.map((fault) => <li class="error">{fault}</li>)}</ul>}
       <p class="row">
         <label class="choice"><span>Records that do not fit</span>
