@@ -65,7 +65,7 @@ def test_a_file_is_dropped_mapped_and_committed(
     drop(page, "visits.csv", CSV)
     page.get_by_text("visits.csv").wait_for()
     choose_table(page)
-    # A name in letters of another case is found; one that the table does not have is left out.
+    # The case of a name does not matter; a field that the table does not have is left out.
     page.get_by_label("Column for Page").wait_for()
     chosen = {
         name: page.get_by_label(f"Column for {name}").input_value()
