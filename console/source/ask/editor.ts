@@ -8,7 +8,7 @@ import {
   closeCompletion,
   completionKeymap,
 } from "@codemirror/autocomplete";
-import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
+import { defaultKeymap, history, historyKeymap, isolateHistory } from "@codemirror/commands";
 import { SQLDialect, keywordCompletionSource, sql } from "@codemirror/lang-sql";
 import { HighlightStyle, bracketMatching, syntaxHighlighting } from "@codemirror/language";
 import { type Diagnostic, setDiagnostics } from "@codemirror/lint";
@@ -125,8 +125,10 @@ export function openEditor(parent: HTMLElement, text: string, parts: EditorParts
   return new EditorView({ state, parent: root, root });
 }
 
+/** Replaces the whole text. Undo takes back this change alone, and not also what was typed just before. */
 export function replaceText(editor: EditorView, text: string): void {
-  editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: text } });
+  const changes = { from: 0, to: editor.state.doc.length, insert: text };
+  editor.dispatch({ changes, annotations: isolateHistory.of("full") });
 }
 
 /** Lays out the text: only white space changes, and undo takes it back. */
