@@ -66,3 +66,25 @@ test("the texts of the tests keep all their tokens", () => {
   }
   assert.ok(seen > 100, `${seen}`);
 });
+
+test("a word that belongs to an operator begins no line", () => {
+  assert.equal(formatted("select 1 from t where x = :limit and y > :from and a::from is null"), `select 1
+from t
+where x = :limit
+  and y > :from
+  and a::from is null`);
+  assert.equal(formatted("select 1 from s3://bucket/where"), "select 1\nfrom s3://bucket/where");
+});
+
+test("a text between dollars stays with its white space", () => {
+  for (const sql of ["select $$a  from  b$$ from t", "select $tag$a  from  b$tag$ from t"]) {
+    assert.equal(formatted(sql), sql);
+  }
+});
+
+test("many words of joins without a join are no reason to wait", () => {
+  const before = process.cpuUsage().user;
+  formatted("left ".repeat(10_000));
+  assert.ok(process.cpuUsage().user - before < 5_000_000);
+  assert.equal(formatted("select 1 from a natural left outer join b"), "select 1\nfrom a\nnatural left outer join b");
+});

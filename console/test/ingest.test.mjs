@@ -154,3 +154,40 @@ test("a form of a stream becomes its definition, and a definition its words", as
   assert.deepEqual([sourceWords(kafka), sourceWords({ source: { directory: "/in", glob: "*.x" } }), sourceWords({})], ["t at h:1", "/in (*.x)", ""]);
   assert.deepEqual([targetWords(kafka), targetWords({ route: { to: { a: { table: "x" }, "*": { table: "y" }, b: { table: "x" } } } }), targetWords({})], ["lake.a.t", "x, y", ""]);
 });
+
+test("what is not UTF-8 is refused, and not written with replaced characters", async () => {
+  const { mapped } = await rules("ingest/file/mapping");
+  const mapping = new Map([["a", "b"]]);
+  for (const [format, text] of [["CSV", "a\nM\xfcnchen\n"], ["NDJSON", '{"a":"M\xfcnchen"}\n']]) {
+    const sniffed = { format, fields: [{ name: "a", samples: [] }], isPart: false };
+    await assert.rejects(mapped(new File([Buffer.from(text, "latin1")], "x"), sniffed, mapping), /not text in UTF-8/);
+    assert.match(await (await mapped(new File([`\ufeff${text}`], "x"), sniffed, mapping)).text(), /^(b\n|\{"b":")München/);
+  }
+});
+
+test("a CSV whose first column begins with PK is not taken for an archive", async () => {
+  const { sniff } = await rules("ingest/file/sniff");
+  assert.equal((await sniff(new File(["PK,name\n1,a\n"], "x.csv"))).format, "CSV");
+  await assert.rejects(sniff(new File([Buffer.from("PK\x03\x04", "latin1")], "x.zip")), /compressed/);
+});
+
+test("a request that is sent again has its first id, also after others", async () => {
+  const { RequestIds } = await rules("gateway/request_ids");
+  const ids = new RequestIds();
+  const first = ids.of(["a", "append"]);
+  const second = ids.of(["b", "append"]);
+  assert.notEqual(first, second);
+  assert.deepEqual([ids.of(["a", "append"]), ids.of(["b", "append"])], [first, second]);
+  assert.notEqual(new RequestIds().of(["a", "append"]), first);
+});
+
+test("an edited dead letter keeps its line ends, and its way into the table if there was one", async () => {
+  const { editedText, keyIdsOf } = await rules("ingest/dead_letter_sql");
+  assert.equal(editedText('a\n"1\n3"', 'a\r\n"1\r\n2"'), 'a\r\n"1\r\n3"');
+  assert.equal(editedText('a\n"1\n3"', 'a\n"1\n2"'), 'a\n"1\n3"');
+  const letter = { table: "lake.a.t", branch: "main" };
+  const commit = (...keys) => ({ ...letter, writeTargets: keys.map((ids) => ({ upsert: ids && { equalityFieldIds: ids } })) });
+  assert.deepEqual([keyIdsOf([commit([1, 2], [1, 2])], letter), keyIdsOf([commit(null)], letter)], [[1, 2], []]);
+  assert.deepEqual([keyIdsOf([commit(null, [1])], letter), keyIdsOf([commit([1], [2])], letter), keyIdsOf([], letter)], [null, null, null]);
+  assert.equal(keyIdsOf([{ ...commit([1]), branch: "other" }], letter), null);
+});

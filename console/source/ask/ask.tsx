@@ -12,6 +12,7 @@ import type { Place } from "./completion";
 import { formatText, insertText, markErrors, openEditor, replaceText } from "./editor";
 import { type Asked, History } from "./history";
 import { Listing } from "./listing";
+import { afterSaving, afterSharing } from "./opened";
 import { OpenedLine } from "./opened_line";
 import { Outcome } from "./outcome";
 import { ParameterFields } from "./parameter_fields";
@@ -119,9 +120,17 @@ export function Ask({ login, route }: RoomProps): JSX.Element {
       start();
     }
   };
+  // Only what was asked for last is opened, and nothing after this room was left.
+  const turn = useRef(0);
+  useEffect(() => () => { turn.current += 1; }, []);
   const open = useCallback((savedQueryId: string): void => {
+    turn.current += 1;
+    const own = turn.current;
     readSaved(savedQueryId).then(
       (found) => {
+        if (own !== turn.current) {
+          return;
+        }
         setOpened(found);
         setUnopened(null);
         setSaving(false);
@@ -133,7 +142,7 @@ export function Ask({ login, route }: RoomProps): JSX.Element {
         keepInAddress(hashOf("ask", "", { saved: savedQueryId }));
         scrollTo({ top: 0 });
       },
-      (error: unknown) => setUnopened(problemIn(error)),
+      (error: unknown) => own === turn.current && setUnopened(problemIn(error)),
     );
   }, []);
   const wantedId = route.values.get("saved");
@@ -147,9 +156,7 @@ export function Ask({ login, route }: RoomProps): JSX.Element {
     editor.current?.focus();
   };
   const changedSaved = (found: SavedQuery): void => {
-    if (opened?.savedQueryId === found.savedQueryId) {
-      setOpened(found);
-    }
+    setOpened((before) => afterSharing(before, found));
     saved.again();
   };
   const format = (): void => {
@@ -189,12 +196,12 @@ export function Ask({ login, route }: RoomProps): JSX.Element {
         </div>
         {isSaving && (
           <SaveForm
-            key={opened?.savedQueryId}
+            key={`${opened?.savedQueryId} ${opened?.shared}`}
             sql={sql}
             place={place}
             opened={opened}
             onSaved={(found) => {
-              setOpened(found);
+              setOpened((before) => afterSaving(before, opened, found));
               saved.again();
               stopSaving();
             }}

@@ -9,6 +9,8 @@ const CLAUSES = new Set(["select", "from", "where", "having", "qualify", "limit"
 // These begin a clause only before BY.
 const BEFORE_BY = new Set(["group", "order", "cluster", "distribute", "sort"]);
 const JOIN_WORDS = new Set(["natural", "left", "right", "full", "inner", "cross", "outer", "semi", "anti", "join"]);
+// NATURAL LEFT OUTER JOIN has four words.
+const MOST_JOIN_WORDS = 4;
 const QUERIES = new Set(["select", "with", "values", "from"]);
 const WITH_ITEMS = new Set(["select", "group", "order"]);
 const WITH_CONDITIONS = new Set(["where", "having", "qualify", "join"]);
@@ -67,7 +69,9 @@ function breakAtClose(levels: readonly Level[]): number | null {
 /** Returns the indentation of the line that begins with this token; null: it begins none. */
 function breakBefore(tokens: readonly Token[], at: number, level: Level): number | null {
   const before = tokens[at - 1];
-  if (!level.isQuery) {
+  // Behind an operator without white space, a word is part of a name: `:limit`, `a::from`, `s3://from`.
+  const isGlued = before?.kind === "other" && tokens[at]?.hasSpace === false;
+  if (!level.isQuery || isGlued) {
     return null;
   }
   if (before?.kind === "open") {
@@ -113,7 +117,7 @@ function begun(tokens: readonly Token[], at: number, level: Level): boolean {
 
 function joinsAt(tokens: readonly Token[], at: number): boolean {
   let next = at;
-  while (JOIN_WORDS.has(wordAt(tokens, next)) && wordAt(tokens, next) !== "join") {
+  while (next < at + MOST_JOIN_WORDS - 1 && JOIN_WORDS.has(wordAt(tokens, next)) && wordAt(tokens, next) !== "join") {
     next += 1;
   }
   return wordAt(tokens, next) === "join";

@@ -24,7 +24,10 @@ const PATTERNS: readonly [TokenKind, RegExp][] = [
   ["other", /[^\s\p{L}\p{N}_'"`(),]/uy],
 ];
 
-/** Returns the tokens; null if a text, a name or a comment does not end. */
+// What is between two of these is one text, with its white space.
+const DOLLARS = /\$[A-Za-z]*\$/y;
+
+/** Returns the tokens; null if a text, a name or a comment does not end, or if a text is between dollars. */
 export function tokensIn(sql: string): Token[] | null {
   const tokens: Token[] = [];
   let at = 0;
@@ -44,6 +47,9 @@ export function tokensIn(sql: string): Token[] | null {
 }
 
 function tokenAt(sql: string, at: number): Pick<Token, "kind" | "text"> | null {
+  if (matchAt(DOLLARS, sql, at) !== null) {
+    return null;
+  }
   for (const [kind, pattern] of PATTERNS) {
     const text = matchAt(pattern, sql, at);
     if (text !== null) {

@@ -1,6 +1,7 @@
 /** Dead letters: the query for those of one ingest, and the request that sends one again. */
 
 import type { Row } from "../gateway/answers";
+import type { Commit } from "../gateway/ingest_answers";
 
 export const MOST_LETTERS = 100;
 const SUFFIX = "__dead_letter";
@@ -69,6 +70,21 @@ export function sentAgain(letter: DeadLetter, payload: string, mode: Mode, reque
   // People break a JSON object into lines, and each line of a body would be a record.
   const body = isCsv ? payload : payload.replace(/\s*[\r\n]+\s*/g, " ");
   return { path: `/ingest?${new URLSearchParams(asked)}`, body, type: isCsv ? "text/csv" : "application/x-ndjson" };
+}
+
+/** Returns a text from a field of a form, which makes all line ends one character, with those of the payload. */
+export function editedText(value: string, payload: string): string {
+  return payload.includes("\r\n") ? value.replace(/\r?\n/g, "\r\n") : value;
+}
+
+/**
+ * Returns the ids of the columns by which an ingest replaced rows of a letter's table: none, if it added rows. null: it
+ * wrote none there, or some in one way and some in another.
+ */
+export function keyIdsOf(commits: readonly Pick<Commit, "table" | "branch" | "writeTargets">[], letter: Pick<DeadLetter, "table" | "branch">): number[] | null {
+  const targets = commits.filter(({ table, branch }) => table === letter.table && branch === letter.branch).flatMap((commit) => commit.writeTargets);
+  const [first, ...others] = targets.map(({ upsert }) => upsert?.equalityFieldIds ?? []);
+  return first !== undefined && others.every((ids) => ids.join() === first.join()) ? first : null;
 }
 
 function textOr(cell: unknown, other: string): string {

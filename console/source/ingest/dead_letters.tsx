@@ -1,8 +1,8 @@
 import type { JSX, TargetedSubmitEvent } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { Problem } from "../gateway/answers";
 import type { Ingest } from "../gateway/ingest_answers";
-import { newId } from "../gateway/new_id";
+import { RequestIds } from "../gateway/request_ids";
 import { problemIn, sendRecords } from "../gateway/requests";
 import { Card } from "../page/card";
 import { ProblemNote } from "../page/problem_note";
@@ -10,7 +10,7 @@ import { hashOf } from "../page/route";
 import { LookedUp } from "../tables/looked_up";
 import { counted } from "../words/numbers";
 import type { ColumnNames } from "./column_names";
-import { type DeadLetter, MOST_LETTERS, deadLettersSql, lettersIn, sentAgain } from "./dead_letter_sql";
+import { type DeadLetter, MOST_LETTERS, deadLettersSql, editedText, keyIdsOf, lettersIn, sentAgain } from "./dead_letter_sql";
 
 interface Props {
   ingest: Ingest;
@@ -45,14 +45,8 @@ function Letters({ letters, ingest, names }: { letters: readonly DeadLetter[]; i
 
 /** The names of the equality fields by which the ingest replaced rows of this table; null: it is not known. */
 function keysOf(ingest: Ingest, letter: DeadLetter, names: ColumnNames): string[] | null {
-  const targets = ingest.commits.filter(({ table, branch }) => table === letter.table && branch === letter.branch).flatMap((commit) => commit.writeTargets);
   const known = names.get(letter.table);
-  const [target] = targets;
-  if (target === undefined) {
-    return null;
-  }
-  const ids = target.upsert?.equalityFieldIds ?? [];
-  const found = ids.map((id) => known?.get(id));
+  const found = keyIdsOf(ingest.commits, letter)?.map((id) => known?.get(id)) ?? [undefined];
   return found.every((name) => name !== undefined) ? found : null;
 }
 
@@ -65,15 +59,11 @@ function Letter({ letter, number, keys }: { letter: DeadLetter; number: number; 
   const [sentId, setSentId] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
   // The same text may be sent twice after a lost answer, and is written once.
-  const request = useRef({ what: "", id: "" });
+  const ids = useMemo(() => new RequestIds(), []);
   const submit = (event: TargetedSubmitEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const equalityFields = fields.split(",").map((name) => name.trim()).filter((name) => name !== "");
-    const what = JSON.stringify([text, mode, equalityFields]);
-    if (request.current.what !== what) {
-      request.current = { what, id: newId() };
-    }
-    const again = sentAgain(letter, text, { isUpsert: mode === "upsert", equalityFields }, request.current.id);
+    const again = sentAgain(letter, text, { isUpsert: mode === "upsert", equalityFields }, ids.of([text, mode, equalityFields]));
     setBusy(true);
     setProblem(null);
     sendRecords<Ingest>(again.path, again.body, again.type).then(
@@ -96,7 +86,7 @@ function Letter({ letter, number, keys }: { letter: DeadLetter; number: number; 
       <p><b>{reason}</b> <span class="soft">{[position, `for ${table}`, branch === "main" ? "" : `branch ${branch}`].filter((part) => part !== "").join(", ")}</span></p>
       {payload === null ? <p class="none">It is not text, or there is no record: fix it where it came from.</p> : (
         <>
-          <label><span class="hidden">Record {number}</span><textarea class="mono" rows={Math.min(12, text.split("\n").length + 1)} spellcheck={false} value={text} onInput={(event) => changed(setText)(event.currentTarget.value)} /></label>
+          <label><span class="hidden">Record {number}</span><textarea class="mono" rows={Math.min(12, text.split("\n").length + 1)} spellcheck={false} value={text} onInput={(event) => changed(setText)(editedText(event.currentTarget.value, payload))} /></label>
           <p class="row">
             <label class="choice"><span>Send it</span>
               <select required value={mode} onChange={(event) => changed(setMode)(event.currentTarget.value)}>

@@ -1,8 +1,8 @@
 import type { JSX } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { Problem } from "../../gateway/answers";
 import type { Ingest } from "../../gateway/ingest_answers";
-import { newId } from "../../gateway/new_id";
+import { RequestIds } from "../../gateway/request_ids";
 import { problemIn, refusal, sendRecords } from "../../gateway/requests";
 import type { TableAnswer } from "../../gateway/table_answers";
 import { Card } from "../../page/card";
@@ -31,7 +31,7 @@ export function MapFields({ file, sniffed, table }: Props): JSX.Element {
   const [ingest, setIngest] = useState<Ingest | null>(null);
   const [isBusy, setBusy] = useState(false);
   // What was sent before under an id is not written twice.
-  const request = useRef({ what: "", id: "" });
+  const ids = useMemo(() => new RequestIds(), []);
   const faults = faultsOf(mapping, sniffed, table, file.size);
   const writeSchema = writeSchemaOf(mapping);
   const left = table.columns.filter(({ name }) => !writeSchema.includes(name)).length;
@@ -41,11 +41,7 @@ export function MapFields({ file, sniffed, table }: Props): JSX.Element {
     setProblem(null);
   };
   const commit = async (): Promise<void> => {
-    const what = JSON.stringify([[...mapping], onError]);
-    if (request.current.what !== what) {
-      request.current = { what, id: newId() };
-    }
-    const asked = { table: table.name, writeSchema: JSON.stringify(writeSchema), onError, requestId: request.current.id };
+    const asked = { table: table.name, writeSchema: JSON.stringify(writeSchema), onError, requestId: ids.of([[...mapping], onError]) };
     setBusy(true);
     setProblem(null);
     try {

@@ -66,7 +66,7 @@ export async function mapped(file: Blob, sniffed: Sniffed, mapping: Mapping): Pr
   if (file.size > MOST_REWRITTEN_BYTES) {
     throw new Unreadable("The file is too large to be changed here.");
   }
-  const text = await file.text();
+  const text = await textOf(file);
   if (sniffed.format === "NDJSON") {
     return new Blob([ndjsonWith(text, mapping)]);
   }
@@ -75,6 +75,15 @@ export async function mapped(file: Blob, sniffed: Sniffed, mapping: Mapping): Pr
     return column === null || column === undefined ? [] : [{ at, name: column }];
   });
   return new Blob([csvWith(text, columns)]);
+}
+
+// Otherwise, what is not UTF-8 would be replaced, and the gateway would write it so.
+async function textOf(file: Blob): Promise<string> {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
+  } catch (error) {
+    throw error instanceof TypeError ? new Unreadable("The file is not text in UTF-8. Save it as UTF-8.") : error;
+  }
 }
 
 // Some programs begin a text with a mark of its encoding, which the gateway would take for a part of the first name.

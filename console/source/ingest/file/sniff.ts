@@ -46,7 +46,7 @@ export async function sniff(file: File): Promise<Sniffed> {
   if (starts("\xff\xff\xff\xff")) {
     return { format: "ARROW", fields: named(await arrowNames(file)), isPart: false };
   }
-  if (starts("\x1f\x8b") || starts("\x28\xb5\x2f\xfd") || starts("PK")) {
+  if (starts("\x1f\x8b") || starts("\x28\xb5\x2f\xfd") || starts("PK\x03\x04")) {
     throw new Unreadable("The file is compressed. Unpack it first, or send it by HTTP, which takes gzip and zstd.");
   }
   return sniffText(await file.slice(0, LOOKED_AT_BYTES).text(), file.name, file.size > LOOKED_AT_BYTES);
