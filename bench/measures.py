@@ -13,6 +13,7 @@ from bench import (
     cancel,
     clients,
     compacted_logs,
+    dashboards,
     demo_query,
     flight_read,
     hive_columns,
@@ -33,6 +34,7 @@ from bench import (
     policed_star_queries,
     policy_decisions,
     pruning_step,
+    request_rates,
     reused_result,
     select_one,
     small_ingests,
@@ -80,6 +82,9 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "select-1": Measure(select_one.__doc__ or "", select_one.measure, select_one.draw),
         "beside-heavy": Measure(beside_heavy.__doc__ or "", beside_heavy.measure, beside_heavy.draw),
         "reused-result": Measure(reused_result.__doc__ or "", reused_result.measure, reused_result.draw),
+        "dashboards": Measure(
+            dashboards.__doc__ or "", dashboards.measure, dashboards.draw, dashboards.make_tables
+        ),
         "flight-read": Measure(flight_read.__doc__ or "", flight_read.measure, flight_read.draw),
         "large-result": Measure(large_result.__doc__ or "", large_result.measure, large_result.draw),
         "tracing": Measure(tracing_cost.__doc__ or "", tracing_cost.measure, tracing_cost.draw),
@@ -88,6 +93,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         ),
         "hive-columns": Measure(hive_columns.__doc__ or "", hive_columns.measure, hive_columns.draw),
         "clients": Measure(clients.__doc__ or "", clients.measure, clients.draw),
+        "requests": Measure(request_rates.__doc__ or "", request_rates.measure, request_rates.draw),
         "long-poll": Measure(long_poll.__doc__ or "", long_poll.measure, long_poll.draw),
         "cancel": Measure(cancel.__doc__ or "", cancel.measure, cancel.draw),
         "demo-query": Measure(demo_query.__doc__ or "", demo_query.measure, demo_query.draw),

@@ -13,10 +13,10 @@ from api.bootstrap.settings import Settings
 HEAD = """# Settings
 
 Every setting is an environment variable with the prefix `SLUICE_`, or a key (in lower case, without the
-prefix) of the YAML file that `SLUICE_CONFIG_FILE` names; the environment wins. Mappings and lists are JSON in
-the environment. `sluice config` prints what is in force, secrets masked. An unknown name refuses the start
-and names the nearest one. `SLUICE_URL`, `SLUICE_TOKEN` and `SLUICE_PROFILE` belong to clients: they are
-ignored.
+prefix) of the YAML file that `SLUICE_CONFIG_FILE` names; the environment wins. In the environment,
+mappings are JSON, and lists are JSON or words with commas between them. `sluice config` prints what is in
+force, secrets masked. An unknown name refuses the start and names the nearest one. `SLUICE_URL`,
+`SLUICE_TOKEN` and `SLUICE_PROFILE` belong to clients: they are ignored.
 
 | variable | default | bounds | what it is |
 |---|---|---|---|

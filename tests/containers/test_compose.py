@@ -16,6 +16,7 @@ from uuid import uuid4
 
 import httpx
 import pytest
+import yaml
 
 from tests.containers.podman import Podman
 from tests.integration.running import REPOSITORY
@@ -23,6 +24,7 @@ from tests.polling import until
 
 PROJECT = "sluice-compose-test"
 PUBLISHED, PROMETHEUS = "127.0.0.1:18080", "127.0.0.1:19090"
+ALERTS = Path("helm", "sluice", "files", "alerts.yaml")
 SERVICES = ("postgres", "valkey", "nginx", "prometheus")
 GATEWAYS = ("gateway-1", "gateway-2")
 READY_WITHIN_S = 400
@@ -91,6 +93,7 @@ def composition(podman: Podman, tmp_path_factory: pytest.TempPathFactory) -> Ite
     folder = tmp_path_factory.mktemp("composition")
     shutil.copy(REPOSITORY / "compose.yaml", folder)
     shutil.copytree(REPOSITORY / "deploy" / "compose", folder / "deploy" / "compose")
+    shutil.copytree(REPOSITORY / ALERTS.parent, folder / ALERTS.parent)
     shutil.rmtree(folder / "deploy" / "compose" / "secrets", ignore_errors=True)
     # The files are mounted one by one, as their parent folders may be closed to the containers' users.
     subprocess.run([folder / "deploy" / "compose" / "make-secrets"], check=True, timeout=60)
@@ -217,7 +220,8 @@ def test_prometheus_sees_both_gateways_and_its_rules_hold() -> None:
 
     until(are_up, 90)
     rules = [rule for group in asked("rules")["groups"] for rule in group["rules"]]
-    assert len(rules) == 9
+    written = yaml.safe_load((REPOSITORY / ALERTS).read_text(encoding="utf-8"))
+    assert len(rules) == sum(len(group["rules"]) for group in written["groups"])
     until(lambda: all(rule["health"] == "ok" for g in asked("rules")["groups"] for rule in g["rules"]), 60)
     named = {f"{gateway}:8080" for gateway in GATEWAYS}
 

@@ -103,7 +103,7 @@ FAULTS: Mapping[str, Fault] = {
         _stop_readers, unaffected=ALONE | {"table", "ingest"}, waits_s=10
     ),
     "the gateway itself is stopped": Fault(_stop_gateway, unaffected=frozenset(), waits_s=FAULT_S + 10),
-    "slow lines to both stores": Fault(_slow_lines, unaffected=ALONE | {"table", "ingest"}, waits_s=15),
-    "half-open lines to both stores": Fault(_half_open, STORES | {"filterCache"}, ALONE),
+    "slow connections to both stores": Fault(_slow_lines, unaffected=ALONE | {"table", "ingest"}, waits_s=15),
+    "half-open connections to both stores": Fault(_half_open, STORES | {"filterCache"}, ALONE),
     "all connections to both stores are cut": Fault(_cut, unaffected=ALONE, waits_s=10),
 }

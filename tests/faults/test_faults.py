@@ -25,9 +25,7 @@ TRIED = [name for name in FAULTS if ASKED_FOR == "all" or (ASKED_FOR and ASKED_F
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(900)]
 
 CALM_S, CALM_WITHIN_S, RECOVERS_WITHIN_S, REPORTED_WITHIN_S = 4.0, 240.0, 120.0, 10.0
-HEADER = (
-    f"{'fault':40s} {'told, s':>8s} {'longest answer, s':>18s} {'well again, s':>14s}  refusals meanwhile"
-)
+HEADER = f"{'fault':40s} {'reported, s':>11s} {'longest answer, s':>18s} {'recovered, s':>14s}  refusals"
 
 
 def say(line: str) -> None:
@@ -67,7 +65,7 @@ def test_callers_are_answered_or_refused_and_nothing_that_was_accepted_is_lost(
         f"{answer.kind} {answer.status} {answer.code}".strip() for answer in meanwhile if not answer.is_right
     )
     say(
-        f"{name:40s} {reported_s:8.1f} {longest.took_s:11.1f} {longest.kind:>6s}"
+        f"{name:40s} {reported_s:11.1f} {longest.took_s:11.1f} {longest.kind:>6s}"
         f" {max(0.0, again_s - repaired_s):14.1f}  {_shown(refusals)}"
     )
     assert place.gateway.process.pid == process

@@ -43,7 +43,16 @@ KEY_PARTS = 10
 RESULTS = REPOSITORY / ".sluice" / "load"
 USERS = Path(__file__).parent / "users.py"
 HEAP = "1g"
-SETTINGS = {"SLUICE_SPARK_MASTER": "local[2]", "SLUICE_SPARK_DRIVER_MEMORY": HEAP}
+MAINTENANCE = {
+    "SLUICE_MAINTENANCE_INTERVAL_S": "120",
+    "SLUICE_MAINTENANCE_OPERATIONS": '["compact", "expire"]',
+    "SLUICE_MAINTENANCE_SNAPSHOT_AGE_H": "0",
+    "SLUICE_MAINTENANCE_SNAPSHOTS_KEPT": "300",
+    "SLUICE_MAINTENANCE_MIN_SNAPSHOT_AGE_H": "0",
+}
+"""Expires snapshots every two minutes, where an operator does so every day: otherwise the tables' metadata grows."""
+
+SETTINGS = {"SLUICE_SPARK_MASTER": "local[2]", "SLUICE_SPARK_DRIVER_MEMORY": HEAP} | MAINTENANCE
 EVENTS = Schema(NestedField(1, "id", LongType()), NestedField(2, "form", StringType()))
 KEYED = Schema(NestedField(1, "id", LongType()), NestedField(2, "turn", LongType()))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import orjson
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
@@ -85,5 +85,9 @@ def _words(value: object) -> object:
     return [word.strip() for word in value.split(",") if word.strip()]
 
 
-Words = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_words)]
+Member = TypeVar("Member")
+
+Listed = Annotated[tuple[Member, ...], NoDecode, BeforeValidator(_words)]
 """A list; in the environment as JSON or separated by commas."""
+
+Words = Listed[str]

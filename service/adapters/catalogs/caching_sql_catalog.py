@@ -13,6 +13,7 @@ from pyiceberg.table import Table
 from pyiceberg.table.metadata import TableMetadata, TableMetadataV2
 from pyiceberg.typedef import Identifier
 from sqlalchemy import bindparam, select, tuple_
+from sqlalchemy.exc import IntegrityError, ProgrammingError
 
 from service.adapters.catalogs.metadata_json import metadata_json
 from service.adapters.disk.synced_files import Sync, sync_files
@@ -64,6 +65,17 @@ class CachingSqlCatalog(SqlCatalog):
         super().__init__(name, **properties)
         # A single query needs no transaction, which would cost two more round trips.
         self._at_once = self.engine.execution_options(isolation_level="AUTOCOMMIT")
+
+    def create_tables(self) -> None:
+        """Creates the catalog's own tables if they are missing, also while others create them.
+
+        PyIceberg looks for them first, so gateways that start together on an empty database collide.
+        """
+        try:
+            super().create_tables()
+        except (IntegrityError, ProgrammingError):
+            # The collision ended when the other transaction was committed, and it made all tables.
+            super().create_tables()
 
     def location(self, namespace: str, table_name: str) -> str | None:
         """The location of a table's newest metadata; None if there is no such table."""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
+from threading import Barrier
 
 import pyarrow as pa
 import pytest
@@ -21,6 +24,7 @@ from service.adapters.catalogs.metadata_json import metadata_json
 from service.adapters.catalogs.opened_tables import OpenedTables
 from service.adapters.disk.synced_files import not_synced
 from service.model.tables.tables import TableName
+from tests.contract.catalogs.conftest import Postgres
 
 SCHEMA = Schema(NestedField(1, "id", LongType()), NestedField(2, "note", StringType()))
 ROWS = pa.table({"id": pa.array([1, 2], pa.int64()), "note": ["a", "b"]})
@@ -144,3 +148,17 @@ def test_a_table_whose_metadata_is_larger_than_the_cache_is_still_cached(propert
         assert catalog.load_table("a.t").metadata_location == location
     finally:
         catalog.close()
+
+
+def test_catalogs_that_open_one_empty_database_together_all_work(postgres: Postgres) -> None:
+    # PyIceberg alone failed in eight of ten such rounds.
+    for _ in range(8):
+        url, together = postgres.url_of_new_database(), Barrier(4)
+
+        def opened(_number: int, url: str = url, together: Barrier = together) -> list[tuple[str, ...]]:
+            together.wait()
+            with closing(CachingSqlCatalog("lake", not_synced, uri=url, warehouse="file:///lake")) as made:
+                return made.list_namespaces()
+
+        with ThreadPoolExecutor(4) as pool:
+            assert list(pool.map(opened, range(4))) == [[]] * 4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from api.bootstrap.settings.value_types import GIB, KIB, MIB
+from api.bootstrap.settings.value_types import GIB, KIB, MIB, Listed
 from service.model.query.rewrites import RewriteKind
 
 
@@ -118,7 +118,7 @@ class PruningSettings(BaseModel):
         description="memory for parsed texts of queries, and as much again for the filters found in them; a"
         " text takes about 120 times its length",
     )
-    rewrites: tuple[RewriteKind, ...] = Field(
+    rewrites: Listed[RewriteKind] = Field(
         tuple(RewriteKind), description="changes to a query's text besides its filters"
     )
     local_relation_max_rows: int = Field(

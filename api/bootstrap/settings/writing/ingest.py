@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from api.bootstrap.settings.value_types import GIB, MIB
+from api.bootstrap.settings.value_types import GIB, MIB, Words
 
 
 class IngestSettings(BaseModel):
     """Which tables callers may write to, how the gateway commits to them, and the memory that this takes."""
 
-    ingest_tables: tuple[str, ...] = Field(
+    ingest_tables: Words = Field(
         ("*",),
         description="full names of the tables that callers may write to, `*` for any part; none: `[]`;"
         " the dead letters of each go to a table beside it, which need not be listed",
     )
-    ingest_created_tables: tuple[str, ...] = Field(
+    ingest_created_tables: Words = Field(
         ("*",),
         description="of these, the ones that callers may create if they are missing; none: `[]`;"
         " tables of dead letters are created in any case",
     )
-    ingest_evolved_tables: tuple[str, ...] = Field(
+    ingest_evolved_tables: Words = Field(
         ("*",), description="of these, the ones whose schema callers may evolve; none: `[]`"
     )
     ingest_max_fields: int = Field(

@@ -6,6 +6,7 @@ from typing import Self
 
 from pydantic import BaseModel, Field, model_validator
 
+from api.bootstrap.settings.value_types import Listed
 from service.model.operations.maintenance import CompactionWidth, MaintenanceOperation
 
 
@@ -19,7 +20,7 @@ class MaintenanceSettings(BaseModel):
         description="seconds from an upsert, or from the first of many files, to its table's maintenance, "
         "and at least between two; 0: no automatic maintenance",
     )
-    maintenance_operations: tuple[MaintenanceOperation, ...] = Field(
+    maintenance_operations: Listed[MaintenanceOperation] = Field(
         (MaintenanceOperation.COMPACT,),
         description="operations that run automatically after ingests; `expire` and `removeOrphans` delete",
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
+from api.bootstrap.settings.value_types import Words
+
 
 class SqlWriteSettings(BaseModel):
     """Whether SQL may write, and where."""
@@ -13,7 +15,7 @@ class SqlWriteSettings(BaseModel):
         description="whether statements may write: INSERT, DELETE, UPDATE, MERGE and others;"
         " policies decide who may do what to which table",
     )
-    sql_write_tables: tuple[str, ...] = Field(
+    sql_write_tables: Words = Field(
         ("*",), description="full names of the tables that SQL may write to, `*` for any part; none: `[]`"
     )
     sql_write_settle_s: float = Field(

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import get_origin
 
 import pytest
 
@@ -259,6 +260,19 @@ def test_a_value_that_does_not_fit_is_named_with_one_that_would(
     assert "plain-token" not in said
     assert "Value error" not in said
     assert "^[" not in said
+
+
+def test_every_list_is_read_as_json_and_with_commas(monkeypatch: pytest.MonkeyPatch) -> None:
+    lists = [name for name, field in Settings.model_fields.items() if get_origin(field.annotation) is tuple]
+    assert len(lists) > 10
+    for name in lists:
+        values = [str(value) for value in Settings.model_fields[name].default or ["file:///a", "file:///b"]]
+        for text in (json.dumps(values), ", ".join(values)):
+            monkeypatch.setenv(f"SLUICE_{name.upper()}", text)
+            assert [str(value) for value in getattr(load_settings(REMOVED), name)] == values
+        monkeypatch.setenv(f"SLUICE_{name.upper()}", '["cut')
+        assert 'write it like ["a", "b"], or like a,b' in refusal()
+        monkeypatch.delenv(f"SLUICE_{name.upper()}")
 
 
 @pytest.mark.parametrize(
