@@ -88,3 +88,9 @@ test("many words of joins without a join are no reason to wait", () => {
   assert.ok(process.cpuUsage().user - before < 5_000_000);
   assert.equal(formatted("select 1 from a natural left outer join b"), "select 1\nfrom a\nnatural left outer join b");
 });
+
+test("the value of a setting stays as it is", () => {
+  for (const sql of ["SET a.b=c,d  from e", "/* why */ -- so\nset x = 1,2", "RESET a,b"]) {
+    assert.equal(formatted(sql), sql);
+  }
+});

@@ -11,6 +11,8 @@ const BEFORE_BY = new Set(["group", "order", "cluster", "distribute", "sort"]);
 const JOIN_WORDS = new Set(["natural", "left", "right", "full", "inner", "cross", "outer", "semi", "anti", "join"]);
 // NATURAL LEFT OUTER JOIN has four words.
 const MOST_JOIN_WORDS = 4;
+// Their values are read with their white space.
+const SETTINGS = new Set(["set", "reset"]);
 const QUERIES = new Set(["select", "with", "values", "from"]);
 const WITH_ITEMS = new Set(["select", "group", "order"]);
 const WITH_CONDITIONS = new Set(["where", "having", "qualify", "join"]);
@@ -24,14 +26,19 @@ interface Level {
   betweens: number;
 }
 
-/** Returns the text in lines; as it is if it cannot be read, or is very long. */
+/** Returns the text in lines; as it is if it cannot be read, sets a value, or is very long. */
 export function formatted(sql: string): string {
   const tokens = sql.length > MOST_CHARACTERS ? null : tokensIn(sql);
-  if (tokens === null || tokens.length === 0) {
+  if (tokens === null || tokens.length === 0 || isSetting(tokens)) {
     return sql;
   }
   const text = laidOut(tokens);
   return isSame(tokens, tokensIn(text)) ? text : sql;
+}
+
+function isSetting(tokens: readonly Token[]): boolean {
+  const first = tokens.findIndex(({ kind }) => kind !== "comment" && kind !== "line comment");
+  return SETTINGS.has(wordAt(tokens, first));
 }
 
 function isSame(tokens: readonly Token[], others: readonly Token[] | null): boolean {
