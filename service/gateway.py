@@ -28,6 +28,7 @@ from service.ports.stores.policy_store import NoPolicies, Policies
 from service.ports.stores.query_store import QueryStore
 from service.ports.telemetry.query_metrics import Metrics
 from service.query.query_service import QueryService
+from service.saved_queries.saved_query_service import SavedQueryService
 from service.sessions.session_service import SessionService
 
 ENDING_S = 1.0
@@ -68,6 +69,7 @@ class Gateway:
         policy_service: PolicyService | None = None,
         sessions: SessionService | None = None,
         browser: CatalogBrowser | None = None,
+        saved_queries: SavedQueryService | None = None,
     ) -> None:
         self.audit = audit
         self.queries = queries
@@ -79,6 +81,7 @@ class Gateway:
         self._policy_service = policy_service
         self._sessions = sessions
         self._browser = browser
+        self._saved_queries = saved_queries
         self._metrics = metrics
         self._filter_cache = filter_cache
         self._bounds = bounds
@@ -141,6 +144,17 @@ class Gateway:
         if self._sessions is None:
             raise MetricsStoreDown
         return self._sessions
+
+    @property
+    def saved_queries(self) -> SavedQueryService:
+        """The queries that callers have saved.
+
+        Raises:
+            MetricsStoreDown: this gateway has no store of saved queries.
+        """
+        if self._saved_queries is None:
+            raise MetricsStoreDown
+        return self._saved_queries
 
     @property
     def browser(self) -> CatalogBrowser:

@@ -24,6 +24,7 @@ from api.http.routes.queries import (
     query,
     query_events,
     query_list,
+    saved_query_routes,
     session_routes,
 )
 from api.http.routes.tables import maintenance, pruning, table_routes
@@ -36,7 +37,8 @@ def include_routes(app: FastAPI, settings: Settings) -> None:
     # Routes are tried one after the other, and most requests are for these.
     app.include_router(ingest.json_router)
     for routes in (
-        *(query, query_list, chunks, downloads, query_events, explain, descriptions, session_routes),
+        *(query, query_list, chunks, downloads, query_events, explain, descriptions),
+        *(session_routes, saved_query_routes),
         # Before the ingests by id: `summary` is not an id.
         *(ingest_history, ingest, streams),
         *(pruning, table_routes, maintenance, filters, audit_routes, replicas, health, metrics),

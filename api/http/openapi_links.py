@@ -42,6 +42,11 @@ def _links() -> Iterator[Link]:
         yield Link(source, "GET /query/{query_id}/events", ids)
     yield Link("GET /query/{query_id}", "GET /query/{query_id}/chunks/{index}", query)
     yield Link("GET /query/{query_id}", "GET /explain/{query_id}", query)
+    saved = (("POST /saved-queries", "/savedQueryId"), ("GET /saved-queries", "/savedQueries/0/savedQueryId"))
+    for source, pointer in saved:
+        saved_query = {"saved_query_id": f"$response.body#{pointer}"}
+        yield Link(source, "GET /saved-queries/{saved_query_id}", saved_query)
+        yield Link(source, "DELETE /saved-queries/{saved_query_id}", saved_query)
     yield Link("POST /ingest", "GET /ingest/{ingest_id}", {"ingest_id": "$response.body#/ingestId"})
     yield Link("GET /ingest", "GET /ingest/{ingest_id}", {"ingest_id": "$response.body#/ingests/0/ingestId"})
     for source, pointer in (("POST /streams", "/streamId"), ("GET /streams", "/streams/0/streamId")):

@@ -4,6 +4,7 @@ import "./style/base.css";
 import "./style/ask.css";
 import "./style/explain.css";
 import "./style/rooms.css";
+import "./style/ingest.css";
 
 const root = document.getElementById("console");
 if (root !== null) {

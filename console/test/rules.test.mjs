@@ -59,3 +59,26 @@ test("rows are sorted by value, with NULL last, and exactly", async () => {
   assert.deepEqual(sorted(decimals, column("DECIMAL(5,2)"), { ...up, isDescending: true }).flat(), ["20", "3", "-1.5", "-10.25"]);
   assert.equal(tabbed([column("STRING")], [["a\tb"], [null], ['"']]), 'a\n"a\tb"\n\n""""');
 });
+
+test("functions are those that a query may call, each once, and none is a word of SQL", async () => {
+  const { FUNCTION_NAMES } = await rules("ask/function_names");
+  const names = FUNCTION_NAMES.map(({ name }) => name);
+  assert.ok(names.length > 400 && new Set(names).size === names.length);
+  assert.ok(["percentile_approx", "date_trunc", "explode"].every((name) => names.includes(name)));
+  assert.ok(!names.includes("between") && !names.includes("reflect"));
+  assert.ok(FUNCTION_NAMES.every(({ says }) => says.endsWith(".")));
+});
+
+test("no change is saved over that nobody has seen, and no answer opens another query", async () => {
+  const { afterSaving, afterSharing } = await rules("ask/opened");
+  const query = (savedQueryId, version) => ({ savedQueryId, version });
+  assert.equal(afterSharing(query("a", 1), query("a", 2)).version, 2);
+  assert.equal(afterSharing(query("a", 1), query("a", 3)).version, 1);
+  assert.equal(afterSharing(query("b", 1), query("a", 2)).savedQueryId, "b");
+  assert.equal(afterSharing(null, query("a", 2)), null);
+  assert.equal(afterSaving(query("a", 1), query("a", 1), query("a", 2)).version, 2);
+  assert.equal(afterSaving(query("a", 1), query("a", 1), query("c", 1)).savedQueryId, "c");
+  assert.equal(afterSaving(null, null, query("a", 1)).savedQueryId, "a");
+  assert.equal(afterSaving(query("b", 1), query("a", 1), query("a", 2)).savedQueryId, "b");
+  assert.equal(afterSaving(query("b", 1), null, query("a", 1)).savedQueryId, "b");
+});

@@ -1,13 +1,26 @@
-"""`python -m docs.tooling.console_words`: writes the sentences of the gateway that the console shows, too."""
+"""`python -m docs.tooling.console_words`: writes what the console shows of the gateway's own words.
+
+These are the sentences of reasons, and the functions that the editor completes, with what each group does.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 from api.http.rendering.reasons import SENTENCES
+from spark_session.vetting.functions import (
+    FUNCTIONS,
+    OFFERED,
+    OFFERED_TABLE_FUNCTIONS,
+    TABLE_FUNCTIONS,
+)
 
-WORDS = Path(__file__).parents[2] / "console/source/explain/reasons.json"
+_SOURCE = Path(__file__).parents[2] / "console/source"
+WORDS = _SOURCE / "explain/reasons.json"
+FUNCTION_WORDS = _SOURCE / "ask/functions.json"
+_WORD = re.compile(r"[a-z_][a-z0-9_]*")
 
 
 def words() -> str:
@@ -15,5 +28,18 @@ def words() -> str:
     return json.dumps({reason.value: sentence for reason, sentence in SENTENCES.items()}, indent=2) + "\n"
 
 
+def function_words() -> str:
+    """Returns the names of the functions that a query may call, by the sentence about them, as JSON."""
+    by_sentence: dict[str, list[str]] = {}
+    decisions = {name: TABLE_FUNCTIONS[name] for name in OFFERED_TABLE_FUNCTIONS}
+    decisions |= {name: FUNCTIONS[name] for name in OFFERED}
+    for name in sorted(decisions):
+        if _WORD.fullmatch(name):
+            by_sentence.setdefault(decisions[name].reason, []).append(name)
+    named = {sentence: " ".join(names) for sentence, names in sorted(by_sentence.items())}
+    return json.dumps(named, indent=2, ensure_ascii=False) + "\n"
+
+
 if __name__ == "__main__":
     WORDS.write_text(words(), encoding="utf-8")
+    FUNCTION_WORDS.write_text(function_words(), encoding="utf-8")

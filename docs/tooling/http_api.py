@@ -16,6 +16,7 @@ from api.http.openapi import describe
 TITLES = {
     "query": "Queries",
     "sessions": "Sessions",
+    "saved queries": "Saved queries",
     "explain": "Explanations",
     "ingest": "Ingest",
     "streams": "Streams",

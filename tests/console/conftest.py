@@ -25,6 +25,7 @@ POLICIES = {
     "version": 0,
     "roles": {
         "reader": {"grants": [{"tables": "lake.*.*", "actions": ["select", "describe"]}]},
+        "loader": {"grants": [{"tables": "lake.inbox.*", "actions": ["select", "describe", "insert"]}]},
         "operator": {"grants": [{"tables": "*.*.*", "actions": ["admin"]}]},
         # Nobody has it: the console shows what it would mean.
         "analyst": {
@@ -48,6 +49,11 @@ def browser() -> Iterator[Any]:
         yield browser
 
 
+def sources_of(data_dir: Path) -> Path:
+    """Returns the folder whose files streams may read."""
+    return data_dir.parent / "sources"
+
+
 @pytest.fixture(scope="session")
 def gateway(browser: Any) -> Iterator[RunningGateway]:
     """A gateway that asks everyone for a key; only where there is a browser."""
@@ -64,6 +70,7 @@ def gateway(browser: Any) -> Iterator[RunningGateway]:
         "SLUICE_SPARK_MASTER": "local[2]",
         "SLUICE_SPARK_DRIVER_MEMORY": "1g",
         "SLUICE_DEFAULT_SCHEMA": "shop",
+        "SLUICE_INGEST_SOURCE_PREFIXES": sources_of(folder / "data").as_uri(),
         "SLUICE_DYNAMIC_FILTERING_MIN_TABLE_BYTES": "0",
         # Otherwise, tables as small as these are read into memory, and their scans have nothing to prune.
         "SLUICE_LOCAL_RELATION_MAX_ROWS": "0",

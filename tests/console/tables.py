@@ -25,14 +25,22 @@ _CALENDAR = Schema(
     NestedField(2, "month", IntegerType()),
     NestedField(3, "day_name", StringType()),
 )
+_VISITS = Schema(
+    NestedField(1, "visit_id", LongType(), required=True),
+    NestedField(2, "page", StringType()),
+    NestedField(3, "took_ms", IntegerType()),
+    NestedField(4, "note", StringType()),
+)
 _BY_DAY = PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "day_key"))
 _NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 def make_tables(catalog: Catalog) -> None:
-    """Makes `lake.shop` with its tables, and the hostile one beside it."""
+    """Makes `lake.shop` with its tables, and beside it a hostile one, and an empty one for records."""
     catalog.create_namespace_if_not_exists("shop")
     catalog.create_table("shop.sales", _SALES, partition_spec=_BY_DAY).append(_sales())
+    catalog.create_namespace_if_not_exists("inbox")
+    catalog.create_table("inbox.visits", _VISITS)
     calendar = catalog.create_table("shop.calendar", _CALENDAR, properties={"comment": "the days of sales"})
     calendar.append(_calendar())
     calendar.manage_snapshots().create_tag(calendar.metadata.current_snapshot_id or 0, "first").commit()

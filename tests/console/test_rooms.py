@@ -132,6 +132,29 @@ def test_a_question_is_completed_asked_and_answered(logged_in: LoggedIn) -> None
     picture(page, "console-ask")
 
 
+def test_functions_are_completed_with_their_parentheses(logged_in: LoggedIn) -> None:
+    page = logged_in("/console")
+    write(page, "SELECT ")
+    page.keyboard.type("percentile_ap")
+    page.get_by_role("option", name="percentile_approx").wait_for()
+    page.keyboard.press("Tab")
+    page.keyboard.type("1")
+    assert page.get_by_role("textbox", name="SQL").inner_text() == "SELECT percentile_approx(1)"
+
+
+def test_a_text_is_laid_out_and_that_can_be_undone(logged_in: LoggedIn) -> None:
+    page = logged_in("/console")
+    write(page, "SELECT 'a  FROM' AS x FROM sales WHERE sale_id = 1 AND note IS NULL")
+    lines = page.locator(".cm-line")
+    page.keyboard.press("Shift+Alt+F")
+    laid_out = ["SELECT 'a  FROM' AS x", "FROM sales", "WHERE sale_id = 1", "  AND note IS NULL"]
+    assert lines.all_inner_texts() == laid_out
+    page.keyboard.press("Control+z")
+    assert lines.count() == 1
+    page.get_by_role("button", name="Format").click()
+    assert lines.all_inner_texts() == laid_out
+
+
 def test_a_null_is_not_empty_and_loaded_rows_are_sorted_in_place(logged_in: LoggedIn) -> None:
     page = logged_in("/console")
     grid = rows_of(page, "SELECT sale_id, amount, note FROM sales WHERE sale_id < 12 ORDER BY sale_id")

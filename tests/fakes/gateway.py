@@ -34,6 +34,7 @@ from tests.fakes.maintenance import FakeMaintenances
 from tests.fakes.policies import fake_policies
 from tests.fakes.probe_values import FakeProbeValues
 from tests.fakes.queries import NOON, FakeQueries
+from tests.fakes.saved_queries import fake_saved_queries
 from tests.fakes.sessions import fake_sessions
 from tests.fakes.streams import FakeStreams
 from tests.fakes.views import FakeViews
@@ -77,6 +78,7 @@ class FakeGateway(Gateway):
         self.audit_log = FakeAuditLog(FakeClock(NOON))
         self.audit = Audit(self.trail, self.audit_log)
         self._sessions = fake_sessions()
+        self._saved_queries = fake_saved_queries()
         self.contents = FakeContents()
         self._policies: Policies = NoPolicies()
         self._policy_service = fake_policies(lambda: self.tables())

@@ -19,6 +19,7 @@ from service.adapters.policies.policy_tables import PolicyRow
 from service.adapters.postgres.ingest_log.ingest_tables import IngestRow
 from service.adapters.postgres.query_records.replica_tables import ReplicaRow
 from service.adapters.postgres.streams.stream_tables import StreamRow
+from service.adapters.saved_queries.saved_query_tables import SavedQueryRow
 from service.adapters.sessions.session_tables import SessionRow
 from service.adapters.sql_writes.write_tables import SqlWriteRow
 from service.errors.unavailable import MetricsStoreDown
@@ -52,6 +53,7 @@ def differences(url: str) -> list[object]:
             PolicyRow,
             SessionRow,
             SqlWriteRow,
+            SavedQueryRow,
         )
         assert all(table.metadata is StreamRow.metadata for table in tables)
         return list(compare_metadata(context, StreamRow.metadata))
@@ -133,6 +135,7 @@ def test_a_downgrade_leaves_nothing_and_can_be_undone(empty_database: str) -> No
         "policy_changes",
         "sessions",
         "sql_writes",
+        "saved_queries",
     }
 
 

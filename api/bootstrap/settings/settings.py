@@ -16,6 +16,7 @@ from pydantic_settings import (
 
 from api.bootstrap.settings.callers.audit import AuditSettings
 from api.bootstrap.settings.callers.authorization import AuthorizationSettings
+from api.bootstrap.settings.callers.saved_queries import SavedQuerySettings
 from api.bootstrap.settings.callers.sessions import SessionSettings
 from api.bootstrap.settings.engine.catalogs import CatalogSettings
 from api.bootstrap.settings.engine.spark import EngineSettings
@@ -61,6 +62,7 @@ class Settings(
     FlightSettings,
     SqlProtocolSettings,
     SqlWriteSettings,
+    SavedQuerySettings,
     SessionSettings,
     ResultPlaceSettings,
     QuerySettings,

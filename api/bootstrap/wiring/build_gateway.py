@@ -18,6 +18,7 @@ from api.bootstrap.wiring.build_authorization import build_policies
 from api.bootstrap.wiring.build_ingests import build_ingests
 from api.bootstrap.wiring.build_maintenances import build_maintenances
 from api.bootstrap.wiring.build_query_ports import build_query_ports
+from api.bootstrap.wiring.build_saved_queries import build_saved_queries
 from api.bootstrap.wiring.build_sessions import build_sessions, own_settings
 from api.bootstrap.wiring.build_sql_writes import build_sql_writes
 from api.bootstrap.wiring.build_streams import ReadStream, build_streams, large_inputs
@@ -111,6 +112,7 @@ def _gateway(settings: Settings, components: Components, read_stream: ReadStream
         policy_service=policy_service,
         sessions=sessions,
         browser=_browser(settings, components, clock),
+        saved_queries=build_saved_queries(settings, components),
     )
     watch_gateway(metrics, gateway, components)
     if settings.warm_up_queries:

@@ -13,6 +13,7 @@ from service.errors import (
     maintenance_errors,
     policy_errors,
     query_errors,
+    saved_query_errors,
     session_errors,
     source_errors,
     statement_errors,
@@ -133,6 +134,12 @@ class PoliciesVersionRequired(CallerError):
     code = "POLICIES_VERSION_REQUIRED"
 
 
+class SavedQueryVersionRequired(CallerError):
+    """Send the version of the saved query that you have read, as the header If-Match."""
+
+    code = "SAVED_QUERY_VERSION_REQUIRED"
+
+
 class HostNotAllowed(CallerError):
     """The name in the header Host is not one that this gateway answers to without tokens."""
 
@@ -168,6 +175,11 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         session_errors.SessionSettingRefused: HTTPStatus.UNPROCESSABLE_ENTITY,
         session_errors.SessionTooLarge: HTTPStatus.UNPROCESSABLE_ENTITY,
         session_errors.TooManySessions: HTTPStatus.TOO_MANY_REQUESTS,
+        saved_query_errors.SavedQueryNotFound: HTTPStatus.NOT_FOUND,
+        saved_query_errors.SavedQueryNotOwned: HTTPStatus.FORBIDDEN,
+        saved_query_errors.SavedQueryChanged: HTTPStatus.PRECONDITION_FAILED,
+        saved_query_errors.SavedQueryTooLarge: HTTPStatus.UNPROCESSABLE_ENTITY,
+        saved_query_errors.TooManySavedQueries: HTTPStatus.CONFLICT,
         statement_errors.QueryTooLarge: HTTPStatus.UNPROCESSABLE_ENTITY,
         statement_errors.ReadOptionInvalid: HTTPStatus.UNPROCESSABLE_ENTITY,
         table_errors.TableAmbiguous: HTTPStatus.CONFLICT,
@@ -277,6 +289,7 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         TooManyEventStreams: HTTPStatus.TOO_MANY_REQUESTS,
         Unauthenticated: HTTPStatus.UNAUTHORIZED,
         PoliciesVersionRequired: HTTPStatus.PRECONDITION_REQUIRED,
+        SavedQueryVersionRequired: HTTPStatus.PRECONDITION_REQUIRED,
         HostNotAllowed: HTTPStatus.MISDIRECTED_REQUEST,
         RouteNotFound: HTTPStatus.NOT_FOUND,
         MethodNotAllowed: HTTPStatus.METHOD_NOT_ALLOWED,

@@ -1,19 +1,27 @@
 import type { EditorView } from "@codemirror/view";
 import type { JSX } from "preact";
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Problem } from "../gateway/answers";
+import { problemIn } from "../gateway/requests";
+import { type SavedQuery, listSaved, readSaved } from "../gateway/saved_answers";
+import { useAnswer } from "../gateway/use_answer";
 import { ProblemNote } from "../page/problem_note";
 import type { RoomProps } from "../page/rooms";
 import { hashOf } from "../page/route";
 import type { Place } from "./completion";
-import { insertText, markErrors, openEditor, replaceText } from "./editor";
+import { formatText, insertText, markErrors, openEditor, replaceText } from "./editor";
 import { type Asked, History } from "./history";
 import { Listing } from "./listing";
+import { afterSaving, afterSharing } from "./opened";
+import { OpenedLine } from "./opened_line";
+import { Outcome } from "./outcome";
+import { ParameterFields } from "./parameter_fields";
 import { parametersIn, typedFor, valueOf } from "./parameters";
 import { Past } from "./past";
 import { PlaceFields } from "./place_fields";
-import { Progress } from "./progress";
-import { Result } from "./result";
 import { type Run, Running } from "./running";
+import { SaveForm } from "./save_form";
+import { SavedList } from "./saved_list";
 import { TableList } from "./table_list";
 
 const IS_MAC = /Mac|iPhone|iPad/.test(navigator.platform);
@@ -27,6 +35,11 @@ export function Ask({ login, route }: RoomProps): JSX.Element {
   const [place, setPlace] = useState<Place>(() => placeIn(route.values, past[0]));
   const [typed, setTyped] = useState<Record<string, string>>({});
   const [run, setRun] = useState<Run | null>(null);
+  const [sought, setSought] = useState("");
+  const saved = useAnswer(() => listSaved(sought), sought);
+  const [opened, setOpened] = useState<SavedQuery | null>(null);
+  const [isSaving, setSaving] = useState(false);
+  const [unopened, setUnopened] = useState<Problem | null>(null);
   const running = useRef<Running | null>(null);
   const editor = useRef<EditorView | null>(null);
   const box = useRef<HTMLDivElement>(null);
@@ -65,6 +78,7 @@ export function Ask({ login, route }: RoomProps): JSX.Element {
       listing,
       place: () => now.current.place,
       onRun: () => start(),
+      onSave: () => setSaving(true),
       onChange: setSql,
     });
     editor.current = opened;
@@ -92,6 +106,7 @@ export function Ask({ login, route }: RoomProps): JSX.Element {
   }, [isRunning, run?.answer?.queryId]);
 
   const pick = (asked: Asked): void => {
+    setOpened(null);
     if (editor.current !== null) {
       replaceText(editor.current, asked.sql);
       editor.current.focus();
@@ -105,6 +120,51 @@ export function Ask({ login, route }: RoomProps): JSX.Element {
       start();
     }
   };
+  // Only what was asked for last is opened, and nothing after this room was left.
+  const turn = useRef(0);
+  useEffect(() => () => { turn.current += 1; }, []);
+  const open = useCallback((savedQueryId: string): void => {
+    turn.current += 1;
+    const own = turn.current;
+    readSaved(savedQueryId).then(
+      (found) => {
+        if (own !== turn.current) {
+          return;
+        }
+        setOpened(found);
+        setUnopened(null);
+        setSaving(false);
+        setPlace({ catalog: found.catalog ?? "", schema: found.schema ?? "" });
+        if (editor.current !== null) {
+          replaceText(editor.current, found.sql);
+          editor.current.focus();
+        }
+        keepInAddress(hashOf("ask", "", { saved: savedQueryId }));
+        scrollTo({ top: 0 });
+      },
+      (error: unknown) => own === turn.current && setUnopened(problemIn(error)),
+    );
+  }, []);
+  const wantedId = route.values.get("saved");
+  useEffect(() => {
+    if (wantedId !== null) {
+      open(wantedId);
+    }
+  }, [wantedId, open]);
+  const stopSaving = (): void => {
+    setSaving(false);
+    editor.current?.focus();
+  };
+  const changedSaved = (found: SavedQuery): void => {
+    setOpened((before) => afterSharing(before, found));
+    saved.again();
+  };
+  const format = (): void => {
+    if (editor.current !== null) {
+      formatText(editor.current);
+      editor.current.focus();
+    }
+  };
   const insert = (name: string): void => {
     if (editor.current !== null) {
       insertText(editor.current, name);
@@ -116,8 +176,9 @@ export function Ask({ login, route }: RoomProps): JSX.Element {
       <h1 class="hidden">Ask</h1>
       <div class="desk">
         <section class="question" aria-label="Query">
+        {opened !== null && <OpenedLine opened={opened} isEdited={isEdited(opened, sql, place)} onClose={() => setOpened(null)} />}
         <div class="editor" ref={box} />
-        {names.length > 0 && <Parameters names={names} typed={typed} onChange={setTyped} />}
+        {names.length > 0 && <ParameterFields names={names} typed={typed} onChange={setTyped} />}
         <div class="controls">
           {isRunning ? (
             <button type="button" class="primary stop" onClick={() => void running.current?.cancel()}>Cancel</button>
@@ -130,65 +191,43 @@ export function Ask({ login, route }: RoomProps): JSX.Element {
           {isRunning && run?.answer != null && (
             <a class="button" href={hashOf("explain", run.answer.queryId)}>Explain</a>
           )}
+          <button type="button" class="format-button" title="Shift+Alt+F in the text" onClick={format} disabled={sql.trim() === ""}>Format</button>
+          {!isSaving && <button type="button" class="save-button" title={`${IS_MAC ? "⌘" : "Ctrl"}+S in the text`} onClick={() => setSaving(true)} disabled={sql.trim() === ""}>Save …</button>}
         </div>
+        {isSaving && (
+          <SaveForm
+            key={`${opened?.savedQueryId} ${opened?.shared}`}
+            sql={sql}
+            place={place}
+            opened={opened}
+            onSaved={(found) => {
+              setOpened((before) => afterSaving(before, opened, found));
+              saved.again();
+              stopSaving();
+            }}
+            onNewest={open}
+            onClose={stopSaving}
+          />
+        )}
       </section>
       {run !== null && <Outcome run={run} isRunning={isRunning} running={running.current} onTakeAll={() => start(true)} />}
+      {unopened !== null && <ProblemNote problem={unopened} />}
+      <SavedList
+        answer={saved}
+        sought={sought}
+        openedId={opened?.savedQueryId ?? null}
+        onSeek={setSought}
+        onOpen={open}
+        onChanged={changedSaved}
+        onRemoved={(savedQueryId) => {
+          setOpened((before) => (before?.savedQueryId === savedQueryId ? null : before));
+          saved.again();
+        }}
+      />
       <Past all={past} onPick={pick} />
       </div>
       <aside><TableList listing={listing} place={place} onShow={show} onInsert={insert} /></aside>
     </div>
-  );
-}
-
-interface OutcomeProps {
-  run: Run;
-  isRunning: boolean;
-  running: Running | null;
-  onTakeAll: () => void;
-}
-
-function Outcome({ run, isRunning, running, onTakeAll }: OutcomeProps): JSX.Element {
-  const load = useCallback(() => void running?.load(), [running]);
-  if (isRunning) {
-    return <Progress status={run.answer?.status ?? null} startedAt={run.startedAt} />;
-  }
-  const manifest = run.answer?.manifest ?? null;
-  return (
-    <>
-      {run.problem !== null && (
-        <ProblemNote problem={run.problem}>
-          {run.answer !== null && <a href={hashOf("explain", run.answer.queryId)}>Explain this query</a>}
-        </ProblemNote>
-      )}
-      {manifest !== null && <Result run={run} manifest={manifest} onLoad={load} onTakeAll={onTakeAll} />}
-      {manifest === null && run.problem === null && <p class="none" role="status">{endOf(run)}</p>}
-    </>
-  );
-}
-
-interface ParametersProps {
-  names: readonly string[];
-  typed: Record<string, string>;
-  onChange: (typed: Record<string, string>) => void;
-}
-
-function Parameters({ names, typed, onChange }: ParametersProps): JSX.Element {
-  return (
-    <fieldset class="parameters">
-      <legend>Parameters</legend>
-      {names.map((name) => (
-        <label class="choice">
-          <span class="mono">:{name}</span>
-          <input
-            type="text"
-            spellcheck={false}
-            value={typedFor(typed, name)}
-            onInput={(event) => onChange({ ...typed, [name]: event.currentTarget.value })}
-          />
-        </label>
-      ))}
-      <p class="note">Numbers, <code>true</code>, <code>false</code> and <code>null</code> are values of these types; all else is text, also <code>'2000'</code>.</p>
-    </fieldset>
   );
 }
 
@@ -213,8 +252,8 @@ function askedOf(run: Run): Asked | null {
   };
 }
 
-function endOf(run: Run): string {
-  return run.answer?.status.state === "CANCELED" ? "The query was canceled." : "The query has ended without rows.";
+function isEdited(opened: SavedQuery, sql: string, place: Place): boolean {
+  return opened.sql !== sql || (opened.catalog ?? "") !== place.catalog || (opened.schema ?? "") !== place.schema;
 }
 
 function keepInAddress(hash: string): void {

@@ -1,7 +1,9 @@
 /** Completes names of catalogs, schemas, tables and columns at a place in SQL. */
 
-import type { Completion, CompletionContext, CompletionResult } from "@codemirror/autocomplete";
+import { type Completion, type CompletionContext, type CompletionResult, pickedCompletion } from "@codemirror/autocomplete";
+import type { EditorView } from "@codemirror/view";
 import type { ListedTable } from "../gateway/answers";
+import { FUNCTION_NAMES } from "./function_names";
 import type { Listing } from "./listing";
 
 export interface Place {
@@ -41,9 +43,25 @@ export function completionOf(listing: Listing, place: () => Place) {
     }
     const typed = /(?:`[^`]*|[A-Za-z0-9_]*)$/.exec(before)?.[0] ?? "";
     const path = partsOf(before.slice(0, before.length - typed.length));
-    const options = await optionsFor(path, context.state.doc.toString(), place(), listing);
+    const names = await optionsFor(path, context.state.doc.toString(), place(), listing);
+    // All functions at once would hide the names of tables and columns.
+    const options = path.length === 0 && /^[A-Za-z_]/.test(typed) ? [...names, ...CALLS] : names;
     return { from: context.pos - typed.length, options, validFor: /^`?[A-Za-z0-9_]*$/ };
   };
+}
+
+const CALLS: readonly Completion[] = FUNCTION_NAMES.map(({ name, says }) => ({ label: name, type: "function", detail: "function", info: says, boost: -1, apply: call }));
+
+/** Writes the call of a function, and moves into its parentheses. */
+function call(view: EditorView, completion: Completion, from: number, to: number): void {
+  const isOpen = view.state.sliceDoc(to, to + 1) === "(";
+  const insert = isOpen ? completion.label : `${completion.label}()`;
+  view.dispatch({
+    changes: { from, to, insert },
+    selection: { anchor: from + completion.label.length + 1 },
+    annotations: pickedCompletion.of(completion),
+    userEvent: "input.complete",
+  });
 }
 
 async function optionsFor(path: string[], sql: string, place: Place, listing: Listing): Promise<Completion[]> {

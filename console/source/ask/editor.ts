@@ -8,7 +8,7 @@ import {
   closeCompletion,
   completionKeymap,
 } from "@codemirror/autocomplete";
-import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
+import { defaultKeymap, history, historyKeymap, isolateHistory } from "@codemirror/commands";
 import { SQLDialect, keywordCompletionSource, sql } from "@codemirror/lang-sql";
 import { HighlightStyle, bracketMatching, syntaxHighlighting } from "@codemirror/language";
 import { type Diagnostic, setDiagnostics } from "@codemirror/lint";
@@ -17,6 +17,7 @@ import { EditorView, drawSelection, highlightSpecialChars, keymap, lineNumbers, 
 import { tags } from "@lezer/highlight";
 import type { ProblemError } from "../gateway/answers";
 import { type Place, completionOf } from "./completion";
+import { formatted } from "./format_sql";
 import type { Listing } from "./listing";
 import { KEYWORDS, TYPES } from "./spark_words";
 
@@ -66,6 +67,7 @@ const LOOKS = EditorView.theme({
   ".cm-tooltip-autocomplete > ul > li[aria-selected]": { background: "var(--selected)", color: "var(--ink)" },
   ".cm-completionMatchedText": { textDecoration: "none", fontWeight: "700" },
   ".cm-completionDetail": { color: "var(--soft)", fontStyle: "normal", marginLeft: "1em" },
+  ".cm-tooltip.cm-completionInfo": { padding: "6px 10px", maxWidth: "40ch", fontFamily: "system-ui, sans-serif", fontSize: "13px" },
   ".cm-diagnostic": { padding: "6px 10px", maxWidth: "60ch", fontFamily: "system-ui, sans-serif", fontSize: "13px" },
   ".cm-diagnostic-error": { borderLeft: "4px solid var(--bad)" },
   ".cm-lintRange-error": {
@@ -80,6 +82,7 @@ export interface EditorParts {
   listing: Listing;
   place: () => Place;
   onRun: () => void;
+  onSave: () => void;
   onChange: (text: string) => void;
 }
 
@@ -90,10 +93,14 @@ export function openEditor(parent: HTMLElement, text: string, parts: EditorParts
     parts.onRun();
     return true;
   };
+  const save = (): boolean => {
+    parts.onSave();
+    return true;
+  };
   const state = EditorState.create({
     doc: text,
     extensions: [
-      Prec.highest(keymap.of([{ key: "Mod-Enter", run }])),
+      Prec.highest(keymap.of([{ key: "Mod-Enter", run }, { key: "Mod-s", run: save }, { key: "Shift-Alt-f", run: formatText }])),
       keymap.of([
         // Otherwise, Tab moves the focus on: nobody who has no mouse may be caught here.
         { key: "Tab", run: acceptCompletion },
@@ -118,8 +125,20 @@ export function openEditor(parent: HTMLElement, text: string, parts: EditorParts
   return new EditorView({ state, parent: root, root });
 }
 
+/** Replaces the whole text. Undo takes back this change alone, and not also what was typed just before. */
 export function replaceText(editor: EditorView, text: string): void {
-  editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: text } });
+  const changes = { from: 0, to: editor.state.doc.length, insert: text };
+  editor.dispatch({ changes, annotations: isolateHistory.of("full") });
+}
+
+/** Lays out the text: only white space changes, and undo takes it back. */
+export function formatText(editor: EditorView): boolean {
+  const text = editor.state.doc.toString();
+  const found = formatted(text);
+  if (found !== text) {
+    replaceText(editor, found);
+  }
+  return true;
 }
 
 /** Writes a text in the place of what is selected. */

@@ -11,10 +11,12 @@ const UNREACHABLE: Problem = {
   errors: [],
 };
 const ANSWERS_WITHIN_MS = 120_000;
+// A large file takes its time on the way.
+const RECORDS_WITHIN_MS = 1_800_000;
 const LATE: Problem = {
   ...UNREACHABLE,
   title: "Too late",
-  detail: `The gateway did not answer within ${ANSWERS_WITHIN_MS / 1000} seconds. Try again.`,
+  detail: "The gateway did not answer in time. Try again.",
   code: "NO_ANSWER_IN_TIME",
 };
 
@@ -41,7 +43,7 @@ export function get<T>(path: string): Promise<T> {
 
 /** Returns an answer that is not JSON. */
 export function getText(path: string): Promise<string> {
-  return ask<string>(path, { method: "GET", headers: { Accept: "*/*" } }, false, (text) => text);
+  return ask<string>(path, { method: "GET", headers: { Accept: "*/*" } }, { read: (text) => text });
 }
 
 /** Returns the answer of a probe, whose 503 is no error but a state. */
@@ -59,24 +61,40 @@ export function post<T>(path: string, body: unknown): Promise<T> {
   return ask<T>(path, { method: "POST", headers, body: JSON.stringify(body) });
 }
 
+/** Sends a body of records alone. */
+export function sendRecords<T>(path: string, records: Blob | string, type: string): Promise<T> {
+  return ask<T>(path, { method: "POST", headers: { "Content-Type": type }, body: records }, { withinMs: RECORDS_WITHIN_MS });
+}
+
+/** Replaces what is at an address. The headers say which version of it is meant. */
+export function put<T>(path: string, body: unknown, headers: Record<string, string> = {}): Promise<T> {
+  const sent = { "Content-Type": "application/json", ...headers };
+  return ask<T>(path, { method: "PUT", headers: sent, body: JSON.stringify(body) });
+}
+
 export function remove<T>(path: string): Promise<T> {
   return ask<T>(path, { method: "DELETE" });
 }
 
 /** Says who is logged in. That nobody is, is an answer like others here. */
 export function whoIsHere<T>(): Promise<T> {
-  return ask<T>(SESSION, { method: "GET" }, true);
+  return ask<T>(SESSION, { method: "GET" }, { isAboutLogin: true });
 }
 
 /** Exchanges an API key for a session, which the browser keeps where no script can read it. */
 export function logIn<T>(key: string): Promise<T> {
-  return ask<T>(SESSION, { method: "POST", headers: { Authorization: `Bearer ${key}` } }, true);
+  return ask<T>(SESSION, { method: "POST", headers: { Authorization: `Bearer ${key}` } }, { isAboutLogin: true });
 }
 
-type Read = (text: string) => unknown;
+interface Options {
+  isAboutLogin?: boolean;
+  read?: (text: string) => unknown;
+  withinMs?: number;
+}
 
-async function ask<T>(path: string, init: RequestInit, isAboutLogin = false, read: Read = exactJson): Promise<T> {
-  const answer = await sent(path, init);
+async function ask<T>(path: string, init: RequestInit, options: Options = {}): Promise<T> {
+  const { isAboutLogin = false, read = exactJson, withinMs = ANSWERS_WITHIN_MS } = options;
+  const answer = await sent(path, init, withinMs);
   if (answer.ok) {
     return (answer.status === 204 ? undefined : read(await textOf(answer))) as T;
   }
@@ -87,9 +105,9 @@ async function ask<T>(path: string, init: RequestInit, isAboutLogin = false, rea
   throw new Refused(problem);
 }
 
-async function sent(path: string, init: RequestInit): Promise<Response> {
+async function sent(path: string, init: RequestInit, withinMs = ANSWERS_WITHIN_MS): Promise<Response> {
   const headers = { Accept: "application/json", "X-Sluice-Console": "1", ...init.headers };
-  const signal = AbortSignal.timeout(ANSWERS_WITHIN_MS);
+  const signal = AbortSignal.timeout(withinMs);
   try {
     return await fetch(path, { ...init, headers, signal, credentials: "same-origin", redirect: "error" });
   } catch (error) {

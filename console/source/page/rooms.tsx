@@ -4,6 +4,7 @@ import type { ComponentType } from "preact";
 import { Ask } from "../ask/ask";
 import { Explain } from "../explain/explain";
 import type { Login } from "../gateway/answers";
+import { Ingest } from "../ingest/ingest";
 import { Operate } from "../operate/operate";
 import { mayOperate } from "../operate/sections";
 import { Tables } from "../tables/tables";
@@ -26,5 +27,6 @@ export const ROOMS: readonly Room[] = [
   { name: "ask", title: "Ask", content: Ask },
   { name: "explain", title: "Explain", content: Explain },
   { name: "tables", title: "Tables", content: Tables },
+  { name: "ingest", title: "Ingest", content: Ingest },
   { name: "operate", title: "Operate", content: Operate, isFor: mayOperate },
 ];

@@ -140,6 +140,10 @@
 {{- include "sluice.setting" (dict "root" . "name" "session_ttl_s" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "max_session_views" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "max_session_bytes" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "max_saved_queries" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "max_saved_queries_per_caller" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "max_saved_query_bytes" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "max_saved_query_name_characters" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "sql_writes" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "sql_write_tables" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "sql_write_settle_s" "kind" "json") }}

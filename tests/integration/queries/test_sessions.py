@@ -1,4 +1,4 @@
-"""Sessions and metadata over HTTP: two gateways share sessions, and serve each other's changes."""
+"""Sessions, saved queries and metadata over HTTP: two gateways share them, and serve each other's changes."""
 
 from __future__ import annotations
 
@@ -279,3 +279,20 @@ def test_a_query_is_described(both: Both, session_id: str) -> None:
         ("", "SQL_EMPTY"),
     ):
         assert code(both.here.post("/describe", json={"sql": sql})) == expected
+
+
+def test_both_gateways_serve_saved_queries(both: Both) -> None:
+    text = {"name": "The answer", "sql": "SELECT 41 + 1 AS answer", "shared": True}
+    made = both.here.post("/saved-queries", json=text)
+    assert made.status_code == 201, made.text
+    place = f"/saved-queries/{made.json()['savedQueryId']}"
+    found = both.bob.get(place).json()
+    assert (found["sql"], found["isOwn"]) == (text["sql"], False)
+    assert rows(both.bob, found["sql"]) == [[42]]
+    hidden = both.there.put(place, json=text | {"shared": False}, headers={"If-Match": made.headers["ETag"]})
+    assert hidden.status_code == 200, hidden.text
+    assert code(both.bob.get(place)) == "SAVED_QUERY_NOT_FOUND"
+    late = both.here.put(place, json=text, headers={"If-Match": made.headers["ETag"]})
+    assert (late.status_code, code(late)) == (412, "SAVED_QUERY_CHANGED")
+    assert both.here.delete(place, headers={"If-Match": hidden.headers["ETag"]}).status_code == 204
+    assert both.there.get("/saved-queries?scope=OWN").json()["savedQueries"] == []

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from api.http.schemas.ingests.ingest_answer import IngestLinks
 from api.http.schemas.wire import StrictModel, WireModel
-from service.model.ingest.ingest import IngestRecord, IngestState
+from service.model.ingest.ingest import IngestCommit, IngestRecord, IngestState, WrittenTarget
 
 
 class IngestsQuery(StrictModel):
@@ -23,6 +23,19 @@ class IngestsQuery(StrictModel):
     ] = None
 
 
+class ListedWriteAnswer(WireModel):
+    """The part of an ingest for one table and branch under one write schema."""
+
+    table: str
+    branch: str
+    state: Annotated[IngestState, Field(description="that of the table and branch")]
+    write_schema_column_ids: Annotated[
+        list[int] | None, Field(description="field ids in their order; null: the whole table schema")
+    ]
+    records: Annotated[int, Field(description="rows that were written, and keys that were only deleted")]
+    data_files: int
+
+
 class ListedIngestAnswer(WireModel):
     """One ingest."""
 
@@ -33,6 +46,8 @@ class ListedIngestAnswer(WireModel):
     tables: list[str]
     records: Annotated[int, Field(description="rows that were written, and keys that were only deleted")]
     write_ms: int
+    writes: Annotated[list[ListedWriteAnswer], Field(description="by table, branch and write schema")]
+    rejected_records: Annotated[int, Field(description="sent to the dead letters, which `records` has, too")]
     links: IngestLinks
 
 
@@ -53,5 +68,24 @@ def listed_ingest(record: IngestRecord) -> ListedIngestAnswer:
         tables=list(dict.fromkeys(str(commit.key.table) for commit in record.commits)),
         records=sum(target.change_count for commit in record.commits for target in commit.targets),
         write_ms=record.write_ms,
+        writes=[_listed_write(commit, target) for commit in record.commits for target in commit.targets],
+        rejected_records=record.rejected.count,
         links=IngestLinks(self=f"/ingest/{record.ingest_id}"),
     )
+
+
+def _listed_write(commit: IngestCommit, target: WrittenTarget) -> ListedWriteAnswer:
+    return ListedWriteAnswer(
+        table=str(commit.key.table),
+        branch=commit.key.branch,
+        state=_state(commit),
+        write_schema_column_ids=None if target.column_ids is None else list(target.column_ids),
+        records=target.change_count,
+        data_files=target.data_file_count,
+    )
+
+
+def _state(commit: IngestCommit) -> IngestState:
+    if commit.error_code is not None:
+        return IngestState.FAILED
+    return IngestState.ACCEPTED if commit.snapshot_id is None else IngestState.COMMITTED

@@ -64,6 +64,8 @@ SENSIBLE: dict[str, Any] = {
     "POST /query": {"sql": SELECT_FROM},
     "POST /explain": {"sql": SELECT_FROM},
     "POST /ingest": {"records": [{"id": 1}], "writeSchema": ["id"], "table": ""},
+    "POST /saved-queries": {"name": "Sales", "sql": "SELECT 1"},
+    "PUT /saved-queries/{saved_query_id}": {"name": "Sales", "sql": "SELECT 2", "shared": True},
     "POST /streams": {"source": {"directory": FOLDER}, "table": ""},
     "POST /tables/{name}/maintenance": {"operations": ["compact", "expire"]},
     "POST /keys": {"principal": "reports", "roles": ["analyst"], "expiresInDays": 1},
@@ -154,7 +156,7 @@ def sensible(served: Served, label: str, known: dict[str, Any]) -> schemathesis.
 
 
 def named(body: dict[str, Any], table: str) -> dict[str, Any]:
-    if "sql" in body:
+    if "sql" in body and "name" not in body:
         return {"sql": f"{SELECT_FROM}{table}", "waitTimeout": "10s"}
     return body | ({"table": table} if "table" in body else {})
 
@@ -281,7 +283,9 @@ def test_without_a_token_every_operation_but_the_probes_is_a_401(served: Served)
     assert asked == sum(map(len, document_of(served.url)["paths"].values()))
 
 
-_IDS = dict.fromkeys(("ingest_id", "stream_id", "maintenance_id", "fingerprint", "key_id"), "0" * 16)
+_IDS = dict.fromkeys(
+    ("ingest_id", "stream_id", "maintenance_id", "fingerprint", "key_id", "saved_query_id"), "0" * 16
+)
 
 
 @pytest.mark.parametrize("name", ["since", "until"])

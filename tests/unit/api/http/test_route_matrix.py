@@ -26,6 +26,7 @@ from service.model.ingest.writing import TableKey
 from service.model.operations.maintenance import MaintenanceOperation, MaintenanceRequest
 from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.query import QueryRequest
+from service.model.query.saved_queries import SavedText
 from service.model.sessions.sessions import SessionView
 from service.model.tables.contents import SchemaEntry
 from service.model.tables.tables import TableName
@@ -316,6 +317,31 @@ def of_session(method: str, path: str) -> Ask:
     return ask
 
 
+def of_saved_query(method: str, *, is_shared: bool, body: object = None, **headers: str) -> Ask:
+    """Returns what sends a request about a saved query of the owner."""
+
+    async def ask(world: World, principal: str, table: str) -> str:  # noqa: ARG001
+        text = SavedText(name="Sales", sql="SELECT 1", is_shared=is_shared)
+        saved = world.gateway.saved_queries.save(OWNER, text)
+        path = f"/saved-queries/{saved.saved_query_id}"
+        return outcome(await world.send(method, path, principal, body, **headers))
+
+    return ask
+
+
+def saved_query_in_list(*, is_shared: bool) -> Ask:
+    """Returns what looks for a saved query of the owner in a list."""
+
+    async def ask(world: World, principal: str, table: str) -> str:  # noqa: ARG001
+        name = f"Sales {next(world.numbers)}"
+        world.gateway.saved_queries.save(OWNER, SavedText(name=name, sql="SELECT 1", is_shared=is_shared))
+        answer = await world.send("GET", f"/saved-queries?name={name}", principal)
+        found = outcome(answer)
+        return OMITTED if found == "allowed" and f'"{name}"' not in answer.text else found
+
+    return ask
+
+
 def catalog_of(path: str) -> Ask:
     """Returns what looks for the table's catalog, or its schema, in a list."""
 
@@ -463,12 +489,13 @@ class Case:
         return f"{self.route} {self.variant}".strip()
 
 
-def alone(route: str, ask: Ask, expected: Callable[[str, str], str]) -> Case:
+def alone(route: str, ask: Ask, expected: Callable[[str, str], str], variant: str = "") -> Case:
     """Returns the case of a route that no table matters for."""
-    return Case(route, ask, expected, is_about_tables=False)
+    return Case(route, ask, expected, variant, is_about_tables=False)
 
 
 COLUMNS = {"schema": None}
+SAVED = {"name": "Sales", "sql": "SELECT 1"}
 COLUMN_ANSWERS = [
     {"fieldId": at, "name": name, "type": kind, "required": False, "doc": None}
     for at, name, kind in ((1, "id", "long"), (2, "card", "string"))
@@ -501,6 +528,34 @@ CASES = (
         "DELETE /sessions/{session_id}/views/{name}",
         of_session("DELETE", "/sessions/{id}/views/v"),
         own(UNKNOWN),
+    ),
+    alone("POST /saved-queries", at("POST", "/saved-queries", SAVED), everyone),
+    alone("GET /saved-queries", saved_query_in_list(is_shared=False), own(OMITTED)),
+    alone("GET /saved-queries", saved_query_in_list(is_shared=True), everyone, "of all"),
+    alone("GET /saved-queries/{saved_query_id}", of_saved_query("GET", is_shared=False), own(UNKNOWN)),
+    alone(
+        "GET /saved-queries/{saved_query_id}",
+        of_saved_query("GET", is_shared=True),
+        everyone,
+        "that is shared",
+    ),
+    alone(
+        "PUT /saved-queries/{saved_query_id}",
+        of_saved_query("PUT", is_shared=False, body=SAVED, **{"If-Match": '"1"'}),
+        own(UNKNOWN),
+    ),
+    alone(
+        "PUT /saved-queries/{saved_query_id}",
+        of_saved_query("PUT", is_shared=True, body=SAVED, **{"If-Match": '"1"'}),
+        own(REFUSED),
+        "that is shared",
+    ),
+    alone("DELETE /saved-queries/{saved_query_id}", of_saved_query("DELETE", is_shared=False), own(UNKNOWN)),
+    alone(
+        "DELETE /saved-queries/{saved_query_id}",
+        of_saved_query("DELETE", is_shared=True),
+        own(REFUSED),
+        "that is shared",
     ),
     Case("POST /ingest", ingested(), cell("insert")),
     Case("POST /ingest", ingested(mode="upsert", equalityFields=["id"]), cell("modify"), "to upsert"),

@@ -14,7 +14,7 @@ import pytest
 
 from api.bootstrap.settings import Settings
 from api.http.console.built_files import built_files
-from docs.tooling.console_words import WORDS, words
+from docs.tooling.console_words import FUNCTION_WORDS, WORDS, function_words, words
 from tests.unit.api.conftest import Running
 
 pytestmark = pytest.mark.anyio
@@ -154,4 +154,6 @@ def test_the_files_are_small_enough_for_slow_lines() -> None:
 
 
 def test_the_reasons_of_filters_are_in_the_same_words() -> None:
-    assert WORDS.read_text() == words(), "run `python -m docs.tooling.console_words`, then `make console`"
+    hint = "run `python -m docs.tooling.console_words`, then `make console`"
+    assert WORDS.read_text() == words(), hint
+    assert FUNCTION_WORDS.read_text(encoding="utf-8") == function_words(), hint

@@ -30,6 +30,17 @@ async def test_a_callers_ingests_are_listed(client: httpx.AsyncClient) -> None:
                 "tables": ["lake.logs.events"],
                 "records": 2,
                 "writeMs": 0,
+                "writes": [
+                    {
+                        "table": "lake.logs.events",
+                        "branch": "main",
+                        "state": "COMMITTED",
+                        "writeSchemaColumnIds": [1, 2],
+                        "records": 2,
+                        "dataFiles": 1,
+                    }
+                ],
+                "rejectedRecords": 0,
                 "links": {"self": f"/ingest/{ingest_id}"},
             }
         ],

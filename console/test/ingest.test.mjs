@@ -1,0 +1,193 @@
+// Tests what the room Ingest knows of files, dead letters and sums, without a browser: `npm test`.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { rules } from "../testing/bundled.mjs";
+
+// Both describe the columns id, place (a struct with a list in it) and "ünder <b>".
+const FOOTER = "FQQZjDUAGAZzY2hlbWEVBgAVBCUCGAJpZAA1AhgFcGxhY2UVBAAVDCUCGARjaXR5JQBMHAAAADUCGAJhdBUCFQZMPAAAADUEGARsaXN0FQIAFQolAhgHZWxlbWVudAAVDCUCGArDvG5kZXIgPGI+JQBMHAAAABYEGRwZTCYAHBUEGTUABhAZGAJpZBUAFgQWzAEWzAEmRCYIHBgIAgAAAAAAAAAYCAEAAAAAAAAAFgAoCAIAAAAAAAAAGAgBAAAAAAAAABERABksFQQVABUCABUAFRAVAgA8KQYZJgAEAAAAJgAcFQwZNQAGEBkoBXBsYWNlBGNpdHkVABYEFnQWdCb6ASbUARw2AigBYRgBYRERABksFQQVABUCABUAFRAVAgA8FgIZBhk2AgACAAAAJgAcFQoZNQAGEBlIBXBsYWNlAmF0BGxpc3QHZWxlbWVudBUAFgQWzAEWzAEm9AImyAIcGAgAAAAAAAD4PxgIAAAAAAAA+D8WAigIAAAAAAAA+D8YCAAAAAAAAPg/EREAGSwVBBUAFQIAFQAVEBUCADwpJgQAGVYCAAAAAgAAACYAHBUMGTUABhAZGArDvG5kZXIgPGI+FQAWBBZyFnImugQmlAQcNgIoAXgYAXgREQAZLBUEFQAVAgAVABUQFQIAPBYCGQYZJgICAAAAFv4EFgQmCBb+BAAZHBgMQVJST1c6c2NoZW1hGOADLy8vLy8yQUJBQUFRQUFBQUFBQUtBQXdBQmdBRkFBZ0FDZ0FBQUFBQkJBQU1BQUFBQ0FBSUFBQUFCQUFJQUFBQUJBQUFBQU1BQUFEOEFBQUFOQUFBQUFRQUFBQWcvLy8vQUFBQkJSQUFBQUFjQUFBQUJBQUFBQUFBQUFBS0FBQUF3N3h1WkdWeUlEeGlQZ0FBVVAvLy8wei8vLzhBQUFFTkdBQUFBQ0FBQUFBRUFBQUFBZ0FBQUhBQUFBQVVBQUFBQlFBQUFIQnNZV05sQUFBQWdQLy8vM3ovLy84QUFBRU1GQUFBQUJnQUFBQUVBQUFBQVFBQUFCQUFBQUFDQUFBQVlYUUFBS2ovLy8ray8vLy9BQUFCQXhBQUFBQWNBQUFBQkFBQUFBQUFBQUFFQUFBQWFYUmxiUUFBQmdBSUFBWUFCZ0FBQUFBQUFnRFUvLy8vQUFBQkJSQUFBQUFjQUFBQUJBQUFBQUFBQUFBRUFBQUFZMmwwZVFBQUFBQUVBQVFBQkFBQUFCQUFGQUFJQUFZQUJ3QU1BQUFBRUFBUUFBQUFBQUFCQWhBQUFBQWNBQUFBQkFBQUFBQUFBQUFDQUFBQWFXUUFBQWdBREFBSUFBY0FDQUFBQUFBQUFBRkFBQUFBABggcGFycXVldC1jcHAtYXJyb3cgdmVyc2lvbiAyNi4wLjEZTBwAABwAABwAABwAAAA=";
+const MESSAGE = "EAAAAAAACgAMAAYABQAIAAoAAAAAAQQADAAAAAgACAAAAAQACAAAAAQAAAADAAAA/AAAADQAAAAEAAAAIP///wAAAQUQAAAAHAAAAAQAAAAAAAAACgAAAMO8bmRlciA8Yj4AAFD///9M////AAABDRgAAAAgAAAABAAAAAIAAABwAAAAFAAAAAUAAABwbGFjZQAAAID///98////AAABDBQAAAAYAAAABAAAAAEAAAAQAAAAAgAAAGF0AACo////pP///wAAAQMQAAAAHAAAAAQAAAAAAAAABAAAAGl0ZW0AAAYACAAGAAYAAAAAAAIA1P///wAAAQUQAAAAHAAAAAQAAAAAAAAABAAAAGNpdHkAAAAABAAEAAQAAAAQABQACAAGAAcADAAAABAAEAAAAAAAAQIQAAAAHAAAAAQAAAAAAAAAAgAAAGlkAAAIAAwACAAHAAgAAAAAAAABQAAAAA==";
+const COLUMNS = ["id", "place", "ünder <b>"];
+
+const records = (csvRecords, text) => [...csvRecords(text)].map(({ line, values }) => [line, ...values]);
+
+test("CSV is split as the gateway splits it, and values stay as they were written", async () => {
+  const { csvRecords, csvWith, unquotedValue } = await rules("ingest/file/csv_text");
+  assert.deepEqual(records(csvRecords, 'a,b\r\n1,"x\r\ny, ""z"""\r\n,\n"",5" wide'), [
+    [1, "a", "b"],
+    [2, "1", '"x\r\ny, ""z"""'],
+    [4, "", ""],
+    [5, '""', '5" wide'],
+  ]);
+  assert.deepEqual(['"a""b"', '""', "", "a"].map(unquotedValue), ['a"b', "", null, "a"]);
+  const chosen = [{ at: 2, name: 'n"1' }, { at: 0, name: "a" }];
+  assert.equal(csvWith('a,b,c\n1,"2,\n3",\n"",5,007', chosen), '"n""1",a\n,1\n007,""\n');
+  assert.throws(() => csvWith("a,b,c\n1,2,3\n1,2\n", chosen), /record on line 3 has 2 values/);
+  assert.throws(() => records(csvRecords, 'a\n"b\nc'), /begins on line 2, and is never closed/);
+});
+
+test("JSON lines keep their digits, and what is no object stays for the gateway", async () => {
+  const { membersIn, ndjsonWith } = await rules("ingest/file/ndjson_text");
+  assert.deepEqual(membersIn(' {"a" : 9223372036854775807, "b\\u0022":{"c":[1,"}"]},"d":"\\\\" } \r'), [
+    { name: "a", value: "9223372036854775807" },
+    { name: 'b"', value: '{"c":[1,"}"]}' },
+    { name: "d", value: '"\\\\"' },
+  ]);
+  for (const broken of ["", "[1]", "{", '{"a"}', '{"a":}', '{"a":1,}', '{"a":1} {}', '{"a":"b}', "{a:1}"]) {
+    assert.equal(membersIn(broken), null, broken);
+  }
+  assert.deepEqual(membersIn("{}"), []);
+  const names = new Map([["a", "b"], ["b", null]]);
+  const text = '{"a":1.10,"b":2,"other":null}\n\nno json\n{"__proto__":1e400}';
+  assert.equal(ndjsonWith(text, names), '{"b":1.10,"other":null}\n\nno json\n{"__proto__":1e400}');
+  // Long texts are no reason to run out of stack.
+  assert.equal(membersIn(`{"a":"${"\\n".repeat(1_000_000)}"}`)?.length, 1);
+});
+
+test("the names in files of columns are read from their schemas, and broken ones are refused", async () => {
+  const { namesInFooter } = await rules("ingest/file/parquet_names");
+  const { namesInMessage } = await rules("ingest/file/arrow_names");
+  const footer = Buffer.from(FOOTER, "base64");
+  const message = Buffer.from(MESSAGE, "base64");
+  const bufferOf = (bytes) => bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);
+  assert.deepEqual(namesInFooter(footer), COLUMNS);
+  assert.deepEqual(namesInMessage(bufferOf(message)), COLUMNS);
+  for (let length = 0; length < 200; length += 1) {
+    // It ends, with names or with a sentence, wherever the bytes break off.
+    for (const read of [() => namesInFooter(footer.subarray(0, length)), () => namesInMessage(bufferOf(message.subarray(0, length)))]) {
+      try {
+        assert.ok(Array.isArray(read()));
+      } catch (error) {
+        assert.match(error.message, /\.$/);
+      }
+    }
+  }
+});
+
+test("a file is known by its bytes, and its fields by their first values", async () => {
+  const { sniff, sniffText } = await rules("ingest/file/sniff");
+  assert.deepEqual(sniffText('id,note\n1,"a, b"\n2,\n', "x.csv", false), {
+    format: "CSV",
+    fields: [{ name: "id", samples: ["1", "2"] }, { name: "note", samples: ["a, b"] }],
+    isPart: false,
+  });
+  assert.deepEqual(sniffText('{"id":1}\n{"id":2,"more":null}\n{"id', "x.log", true), {
+    format: "NDJSON",
+    fields: [{ name: "id", samples: ["1", "2"] }, { name: "more", samples: [] }],
+    isPart: true,
+  });
+  assert.throws(() => sniffText("a,a\n", "x.csv", false), /names “a” twice/);
+  assert.throws(() => sniffText("a,\n", "x.csv", false), /name each column/);
+  assert.throws(() => sniffText("[{}]", "x.json", false), /one object on each line/);
+  assert.throws(() => sniffText("{}\n", "x.json", false), /object with fields/);
+  for (const [bytes, words] of [["ARROW1\0\0", /Arrow stream/], ["\x1f\x8b", /compressed/], ["", /empty/], ["PAR1", /missing/]]) {
+    await assert.rejects(sniff(new File([Buffer.from(bytes, "latin1")], "x")), words);
+  }
+});
+
+test("fields go to columns of their names, and what stands against it is said", async () => {
+  const { faultsOf, firstMapping, isIdentity, mapped, writeSchemaOf } = await rules("ingest/file/mapping");
+  const table = {
+    columns: [{ name: "id", required: true }, { name: "Note", required: false }, { name: "day", required: false }],
+    partitionSpec: [{ name: "day", source: "day", transform: "identity" }],
+  };
+  const sniffed = { format: "CSV", fields: ["NOTE", "id", "other"].map((name) => ({ name, samples: [] })), isPart: false };
+  const first = firstMapping(sniffed.fields, table.columns);
+  assert.deepEqual([...first], [["NOTE", "Note"], ["id", "id"], ["other", null]]);
+  assert.deepEqual(writeSchemaOf(first), ["Note", "id"]);
+  assert.deepEqual(faultsOf(first, sniffed, table, 10), ["The table needs the column day."]);
+  const chosen = new Map([...first, ["other", "day"]]);
+  assert.deepEqual(faultsOf(chosen, sniffed, table, 10), []);
+  assert.match(faultsOf(chosen, sniffed, table, 65 * 1024 * 1024).join(), /too large/);
+  assert.deepEqual(faultsOf(new Map([["NOTE", "id"], ["id", "id"]]), sniffed, table, 1), ["Two fields go to the column id.", "The table needs the column day."]);
+  assert.match(faultsOf(first, { ...sniffed, format: "PARQUET" }, table, 1).join(), /no column NOTE.*no column other/);
+  const file = new File(["NOTE,id,other\na,1,2\n"], "x.csv");
+  assert.equal(await (await mapped(file, sniffed, chosen)).text(), "Note,id,day\na,1,2\n");
+  assert.equal(await (await mapped(file, sniffed, first)).text(), "Note,id\na,1\n");
+  const same = new Map([["id", "id"]]);
+  assert.ok(isIdentity(same));
+  // As it is, even if it is large; without the mark of its encoding.
+  assert.equal(await mapped(file, sniffed, same), file);
+  const bytes = await (await mapped(new File(["\ufeffid\n1\n"], "x.csv"), sniffed, same)).bytes?.() ?? Buffer.from("id\n1\n");
+  assert.equal(Buffer.from(bytes).toString(), "id\n1\n");
+});
+
+test("ingests are summed up by table, branch and write schema, and over time", async () => {
+  const { SLOTS, grouped } = await rules("ingest/groups");
+  const at = (second, ...writes) => ({ acceptedAt: new Date(second * 1000).toISOString(), writes });
+  const write = (table, ids, records, state = "COMMITTED") => ({ table, branch: "main", state, writeSchemaColumnIds: ids, records, dataFiles: 1 });
+  const { groups, from, until } = grouped([at(99, write("a", [1], 5, "ACCEPTED"), write("b", null, 1, "FAILED")), at(0, write("a", [1], 2), write("a", [1, 2], 3))], 100_000);
+  assert.deepEqual(groups.map(({ table, columnIds, ingests, records, waiting, failed }) => [table, columnIds, ingests, records, waiting, failed]), [
+    ["a", [1], 2, 7, 1, 0],
+    ["a", [1, 2], 1, 3, 0, 0],
+    ["b", null, 1, 1, 0, 1],
+  ]);
+  assert.ok(from <= 0 && until === 100_000);
+  assert.deepEqual([groups[0].slots[0], groups[0].slots[SLOTS - 1], groups[0].slots.length], [2, 5, SLOTS]);
+  assert.deepEqual(grouped([], 5).groups, []);
+});
+
+test("a dead letter is asked for by its ingest, and sent again in its own format", async () => {
+  const { deadLettersSql, lettersIn, sentAgain } = await rules("ingest/dead_letter_sql");
+  const id = "6f1d2a4e-8c35-4b0f-9a57-3d1c6e20b794";
+  const sql = deadLettersSql("lake.a`b.t__dead_letter", id);
+  assert.ok(sql.includes("FROM `lake`.`a``b`.`t__dead_letter`\n") && sql.includes(`ingest_id = '${id}'`));
+  assert.equal(deadLettersSql("lake.a.t__dead_letter", "x' OR '1'='1"), null);
+  const [letter, bytes] = lettersIn([["lake.a.t", "main", "line 2", "bad", "NDJSON", '{"a":1}'], [null, null, null, null, "CSV", null]], "lake.a.t__dead_letter");
+  assert.deepEqual([bytes.table, bytes.branch, bytes.payload], ["lake.a.t", "main", null]);
+  const again = sentAgain(letter, '{\n  "a": 2\r\n}', { isUpsert: true, equalityFields: ["a,b", "c"] }, id);
+  const asked = new URL(again.path, "http://x").searchParams;
+  assert.deepEqual([asked.get("table"), asked.get("mode"), asked.get("equalityFields"), asked.get("requestId"), asked.get("writeSchema")], ["lake.a.t", "upsert", '["a,b","c"]', id, "infer"]);
+  assert.deepEqual([again.body, again.type], ['{ "a": 2 }', "application/x-ndjson"]);
+  const csv = sentAgain({ ...letter, format: "CSV" }, 'a\n"1\n2"\n', { isUpsert: false, equalityFields: [] }, id);
+  assert.deepEqual([csv.body, csv.type, new URL(csv.path, "http://x").searchParams.has("mode")], ['a\n"1\n2"\n', "text/csv", false]);
+});
+
+test("a form of a stream becomes its definition, and a definition its words", async () => {
+  const { sourceWords, streamBody, targetWords } = await rules("ingest/stream_words");
+  const fields = { name: "n", kind: "folder", directory: "/in", glob: "", format: "csv", servers: "", topic: "", start: "", table: "lake.a.t", columns: ["a"], interval: "5s", onError: "DEAD_LETTER" };
+  assert.deepEqual(streamBody(fields, "id"), {
+    requestId: "id", name: "n", source: { directory: "/in", format: "csv" }, table: "lake.a.t", interval: "5s", onError: "DEAD_LETTER", writeSchema: ["a"],
+  });
+  const kafka = streamBody({ ...fields, kind: "kafka", servers: "h:1", topic: "t", start: "latest", columns: [] }, "id");
+  assert.deepEqual(kafka.source, { kafka: { bootstrapServers: "h:1", topic: "t", startingOffsets: "latest" } });
+  assert.ok(!("writeSchema" in kafka));
+  assert.deepEqual([sourceWords(kafka), sourceWords({ source: { directory: "/in", glob: "*.x" } }), sourceWords({})], ["t at h:1", "/in (*.x)", ""]);
+  assert.deepEqual([targetWords(kafka), targetWords({ route: { to: { a: { table: "x" }, "*": { table: "y" }, b: { table: "x" } } } }), targetWords({})], ["lake.a.t", "x, y", ""]);
+});
+
+test("what is not UTF-8 is refused, and not written with replaced characters", async () => {
+  const { mapped } = await rules("ingest/file/mapping");
+  const mapping = new Map([["a", "b"]]);
+  for (const [format, text] of [["CSV", "a\nM\xfcnchen\n"], ["NDJSON", '{"a":"M\xfcnchen"}\n']]) {
+    const sniffed = { format, fields: [{ name: "a", samples: [] }], isPart: false };
+    await assert.rejects(mapped(new File([Buffer.from(text, "latin1")], "x"), sniffed, mapping), /not text in UTF-8/);
+    assert.match(await (await mapped(new File([`\ufeff${text}`], "x"), sniffed, mapping)).text(), /^(b\n|\{"b":")München/);
+  }
+});
+
+test("a CSV whose first column begins with PK is not taken for an archive", async () => {
+  const { sniff } = await rules("ingest/file/sniff");
+  assert.equal((await sniff(new File(["PK,name\n1,a\n"], "x.csv"))).format, "CSV");
+  await assert.rejects(sniff(new File([Buffer.from("PK\x03\x04", "latin1")], "x.zip")), /compressed/);
+});
+
+test("a request that is sent again has its first id, also after others", async () => {
+  const { RequestIds } = await rules("gateway/request_ids");
+  const ids = new RequestIds();
+  const first = ids.of(["a", "append"]);
+  const second = ids.of(["b", "append"]);
+  assert.notEqual(first, second);
+  assert.deepEqual([ids.of(["a", "append"]), ids.of(["b", "append"])], [first, second]);
+  assert.notEqual(new RequestIds().of(["a", "append"]), first);
+});
+
+test("an edited dead letter keeps its line ends, and its way into the table if there was one", async () => {
+  const { editedText, keyIdsOf } = await rules("ingest/dead_letter_sql");
+  assert.equal(editedText('a\n"1\n3"', 'a\r\n"1\r\n2"'), 'a\r\n"1\r\n3"');
+  assert.equal(editedText('a\n"1\n3"', 'a\n"1\n2"'), 'a\n"1\n3"');
+  const letter = { table: "lake.a.t", branch: "main" };
+  const commit = (...keys) => ({ ...letter, writeTargets: keys.map((ids) => ({ upsert: ids && { equalityFieldIds: ids } })) });
+  assert.deepEqual([keyIdsOf([commit([1, 2], [1, 2])], letter), keyIdsOf([commit(null)], letter)], [[1, 2], []]);
+  assert.deepEqual([keyIdsOf([commit(null, [1])], letter), keyIdsOf([commit([1], [2])], letter), keyIdsOf([], letter)], [null, null, null]);
+  assert.equal(keyIdsOf([{ ...commit([1]), branch: "other" }], letter), null);
+});

@@ -1,0 +1,1 @@
+"""Saved queries in PostgreSQL, for all replicas."""
