@@ -162,7 +162,7 @@ def _ingests(lake: Lake, url: str) -> Iterator[list[int]]:
     def send() -> None:
         client = Client(url, {"Content-Type": ARROW})
         while not stop.wait(INGEST_EVERY_S):
-            path = f"/ingest?table={SALES}&requestId={uuid4()}&waitTimeout=0s"
+            path = f"/ingest?table={SALES}&requestId={uuid4()}"
             outcomes.append(client.post(path, _some(rows))[0])
         client.close()
 
