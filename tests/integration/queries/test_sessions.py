@@ -219,7 +219,9 @@ def test_only_a_session_that_changes_how_texts_are_read_keeps_a_query_from_being
     assert "APPLIED" in reasons(both.here, view)
     assert view.json()["result"]["rows"] == [[0]]
     explained = both.here.get(f"/explain/{view.json()['queryId']}").json()
-    assert ("VIEW_EXPANDED", "calendar") in {(each["rewrite"], each["table"]) for each in explained["rewrites"]}
+    assert ("VIEW_EXPANDED", "calendar") in {
+        (each["rewrite"], each["table"]) for each in explained["rewrites"]
+    }
     sampled = STAR.replace("JOIN calendar", "JOIN calendar TABLESAMPLE (100 PERCENT)")
     assert reasons(both.here, sent(both.here, sampled, session_id, **ALWAYS)) == {"SESSION_VIEW"}
 
