@@ -20,7 +20,7 @@ from spark_session.engine.engine_calls import EngineCalls
 from spark_session.engine.plan_statement import explain
 from spark_session.engine.reuse_facts import is_read_alike, reuse_facts
 from spark_session.engine.run_statement import Attempt, hide_values, run
-from spark_session.session.file_cache import EMPTY
+from spark_session.session.caches.file_cache import EMPTY
 from spark_session.session.warm_session import WarmSession
 from spark_session.settings.settings import SparkSettings
 from spark_session.supervision.session_keeper import SessionKeeper

@@ -1,0 +1,1 @@
+"""Caches in the JVM of the Spark driver, and their use."""
