@@ -20,7 +20,7 @@ from spark_session.engine.engine_calls import EngineCalls
 from spark_session.engine.plan_statement import explain
 from spark_session.engine.reuse_facts import is_read_alike, reuse_facts
 from spark_session.engine.run_statement import Attempt, hide_values, run
-from spark_session.session.caches.file_cache import EMPTY
+from spark_session.java.jvm_cache import EMPTY
 from spark_session.session.warm_session import WarmSession
 from spark_session.settings.settings import SparkSettings
 from spark_session.supervision.session_keeper import SessionKeeper
@@ -138,7 +138,7 @@ class SparkEngine:
     def kept_rows_use(self) -> CacheUse:
         """Returns the use of the rows that queries have made of relations, as of some seconds ago."""
         session = self.session
-        return CacheUse(0, 0, 0, 0, 0, 0) if session is None else session.kept_rows.use
+        return EMPTY if session is None else session.kept_rows.use
 
     def file_cache_use(self) -> CacheUse:
         """Returns the use of the cache of tables' files, as of some seconds ago."""

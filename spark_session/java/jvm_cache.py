@@ -10,8 +10,14 @@ if TYPE_CHECKING:
     from py4j.java_gateway import JavaObject
 
 
+EMPTY = CacheUse(0, 0, 0, 0, 0, 0)
+
+
 class JvmCache:
-    """Its Java class says its use as entries, bytes, hits, misses and evictions, with blanks in between."""
+    """Its Java class says its use as entries, bytes, hits, misses and evictions, with blanks in between.
+
+    If the JVM decides the largest size by itself, that comes last.
+    """
 
     def __init__(self, java: JavaObject, max_bytes: int) -> None:
         self._java = java
@@ -34,5 +40,6 @@ class JvmCache:
         Raises:
             Py4JError, OSError: the JVM does not answer.
         """
-        entries, byte_count, hits, misses, evictions = map(int, str(self._java.use()).split())
-        self._latest = CacheUse(entries, byte_count, self._max_bytes, hits, misses, evictions)
+        entries, byte_count, hits, misses, evictions, *decided = map(int, str(self._java.use()).split())
+        max_bytes = decided[0] if decided else self._max_bytes
+        self._latest = CacheUse(entries, byte_count, max_bytes, hits, misses, evictions)
