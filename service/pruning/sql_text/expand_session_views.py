@@ -16,8 +16,6 @@ from service.pruning.sql_text.expand_views import expand_views
 from service.pruning.sql_text.parse import parse
 from service.pruning.sql_text.view_text import view_text
 
-MAX_CHARACTERS = 100_000
-
 
 @dataclass(frozen=True, slots=True)
 class WithoutSessionViews:
@@ -48,7 +46,7 @@ def expand_session_views(
     for number, view in enumerate(views):
         before = {other.name.lower() for other in views[:number]}
         text = _full_text(view, known, before, catalogs)
-        if text is not None and len(text) <= MAX_CHARACTERS:
+        if text is not None:
             known[view.name.lower()] = text
             parsed = parse(view.sql)
             read[view.name.lower()] = () if parsed is None else _named(parsed)
@@ -57,8 +55,8 @@ def expand_session_views(
         return None
     used = _used(parsed, known)
     text = _expanded(parsed, used, known)
-    again = parse(text) if used and len(text) <= MAX_CHARACTERS else None
-    if again is None or _has_name(again, {view.name.lower() for view in views}):
+    again = parse(text) if used and text is not None else None
+    if text is None or again is None or _has_name(again, {view.name.lower() for view in views}):
         return None
     return WithoutSessionViews(text, {name: read[name] for name in used.values()})
 
@@ -70,7 +68,8 @@ def _full_text(
     parsed = parse(view.sql)
     if parsed is None or view.catalog is None or view.schema is None or "`" in view.schema:
         return None
-    over_tables = parse(_expanded(parsed, _used(parsed, known), known))
+    expanded = _expanded(parsed, _used(parsed, known), known)
+    over_tables = None if expanded is None else parse(expanded)
     if over_tables is None or _has_name(over_tables, before):
         return None
     namespace = tuple(view.schema.split("."))
@@ -89,7 +88,7 @@ def _used(parsed: ParsedQuery, known: Mapping[str, str]) -> Mapping[int, str]:
     return {end: name for end, name in named.items() if name in known and name not in common}
 
 
-def _expanded(parsed: ParsedQuery, used: Mapping[int, str], known: Mapping[str, str]) -> str:
+def _expanded(parsed: ParsedQuery, used: Mapping[int, str], known: Mapping[str, str]) -> str | None:
     names = {end: TableAt(TableName("", "", name)) for end, name in used.items()}
     # A text may end in a comment.
     selects = {table_at.name: f"\n{known[table_at.name.table]}\n" for table_at in names.values()}

@@ -6,25 +6,38 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from service.model.tables.sql import ParsedQuery
+from service.model.tables.sql import ParsedQuery, TextSpan
 from service.model.tables.tables import NOW, TableAt, TableName
 from service.model.tables.views import View
 
+MAX_CHARACTERS = 100_000
+"""The longest text that views make; one that names large views often would be made of gigabytes."""
 
-def expand_views(parsed: ParsedQuery, names: Mapping[int, TableAt], selects: Mapping[TableName, str]) -> str:
+
+def expand_views(
+    parsed: ParsedQuery, names: Mapping[int, TableAt], selects: Mapping[TableName, str]
+) -> str | None:
     """Returns the text with these views as derived tables; a name with more than an alias after it stays.
+
+    None: it would be longer than `MAX_CHARACTERS`, which is known before it is made.
 
     >>> from service.pruning.sql_text.parse import parse
     >>> name = TableName("lake", "shop", "v")
     >>> expand_views(parse("SELECT v.a FROM v, w"), {17: TableAt(name)}, {name: "SELECT a FROM lake.shop.t"})
     'SELECT v.a FROM (SELECT a FROM lake.shop.t) AS `v`, w'
     """
-    text = parsed.sql
+    derived: list[tuple[TextSpan, str, str]] = []
     for reference in sorted(parsed.references, key=lambda reference: reference.start, reverse=True):
         table = names.get(reference.end)
         if table is not None and table.version == NOW and table.name in selects and reference.is_plain:
             alias = "" if reference.alias is not None else f" AS {_quoted(reference.parts[-1])}"
-            text = f"{text[: reference.start]}({selects[table.name]}){alias}{text[reference.end :]}"
+            derived.append((reference.span, selects[table.name], alias))
+    text = parsed.sql
+    added = sum(len(f"(){alias}") + len(select) - (at.end - at.start) for at, select, alias in derived)
+    if len(text) + added > MAX_CHARACTERS:
+        return None
+    for at, select, alias in derived:
+        text = f"{text[: at.start]}({select}){alias}{text[at.end :]}"
     return text
 
 

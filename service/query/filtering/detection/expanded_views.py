@@ -20,7 +20,6 @@ log = structlog.get_logger(__name__)
 # Views of views double with each step if each reads the one below it twice.
 MAX_DEPTH = 5
 MAX_VIEWS = 32
-MAX_CHARACTERS = 100_000
 
 _Read = Mapping[TableName, tuple[TableName, ...]]
 
@@ -61,7 +60,7 @@ class ExpandedViews:
             return None
         opened = [view for view in found if view is not None and view.select is not None]
         sql = expand_views(parsed, names, _selects(opened))
-        if not opened or len(sql) > MAX_CHARACTERS:
+        if not opened or sql is None:
             return None
         return ExpandedText(sql, opening.facts, _read_by(opened))
 
@@ -111,10 +110,10 @@ class _Opening:
         is_known = len(views) == len(below) and not self._has_ring
         if not is_known or not self._is_read_alike(view, body, read, views):
             return _Found(view)
-        select = view_select(view, expand_views(body.parsed, body.names, _selects(views)))
-        if len(select) > MAX_CHARACTERS:
+        expanded = expand_views(body.parsed, body.names, _selects(views))
+        if expanded is None:
             return _Found(view)
-        return _Found(view, select, {view.name: read, **_read_by(views)})
+        return _Found(view, view_select(view, expanded), {view.name: read, **_read_by(views)})
 
     def _is_read_alike(
         self, view: View, body: ViewBody, read: Iterable[TableName], below: Iterable[_Found]

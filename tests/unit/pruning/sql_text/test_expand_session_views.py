@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 
 from service.model.sessions.sessions import SessionView
@@ -80,3 +82,14 @@ def test_views_that_double_with_each_step_are_left_alone() -> None:
         below = f"v{number - 1}"
         views.append(view(f"v{number}", f"SELECT a.k FROM {below} a JOIN {below} b ON a.k = b.k"))
     assert expanded("SELECT k FROM v39", *views) is None
+
+
+def test_a_text_that_names_a_large_view_often_is_never_made() -> None:
+    large = view("large", f"SELECT k FROM item WHERE k IN ({', '.join(map(str, range(10_000)))})")
+    sql = "SELECT 1 FROM large" + ", large" * 2_000
+    tracemalloc.start()
+    try:
+        assert expanded(sql, large) is None
+        assert tracemalloc.get_traced_memory()[1] < 64 << 20
+    finally:
+        tracemalloc.stop()

@@ -10,9 +10,10 @@ import pytest
 from service.model.tables.sql import ParsedQuery
 from service.model.tables.tables import TableAt, TableColumn, TableFacts, TableName
 from service.model.tables.views import ExpandedText, View, ViewColumn
+from service.pruning.sql_text.expand_views import MAX_CHARACTERS
 from service.pruning.sql_text.parse import parse
 from service.pruning.sql_text.table_names import table_names
-from service.query.filtering.detection.expanded_views import MAX_CHARACTERS, MAX_DEPTH, ExpandedViews
+from service.query.filtering.detection.expanded_views import MAX_DEPTH, ExpandedViews
 from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
 from tests.fakes.views import FakeViews
 
