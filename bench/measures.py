@@ -40,6 +40,7 @@ from bench import (
     select_one,
     small_ingests,
     star_queries,
+    stock_spark,
     tpcds,
     tpcds_lake,
     tracing_cost,
@@ -101,6 +102,9 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "memory": Measure(memory.__doc__ or "", memory.measure, memory.draw),
         "star-queries": Measure(
             star_queries.__doc__ or "", star_queries.measure, star_queries.draw, tpcds_lake.load
+        ),
+        "stock-spark": Measure(
+            stock_spark.__doc__ or "", stock_spark.measure, stock_spark.draw, tpcds_lake.load
         ),
         "tpcds": Measure(tpcds.__doc__ or "", tpcds.measure, tpcds.draw, tpcds_lake.load),
         "policed-select-1": Measure(

@@ -14,12 +14,12 @@ TAKE_IN, VALIDATE, CHECK, ENGINE = "take in", "vet", "check parameters", "engine
 STORE, ANSWER = "keep the result", "write the answer"
 
 PARTS = (
-    Part(TAKE_IN, "service.gateway:Gateway.submit"),
+    Part(TAKE_IN, "service.query.query_service:QueryService.submit"),
     Part(VALIDATE, "service.query.execution.run_query:validate"),
     Part(CHECK, "service.query.execution.run_query:check_parameters"),
     Part(ENGINE, "spark_session.engine.engine:SparkEngine.run"),
-    Part("child session", "spark_session.session.child_sessions:ChildSessions._begin", 1),
-    Part("guard", "spark_session.session.guard:Guard.allow_queries_only", 1),
+    Part("child session", "spark_session.session.child_sessions:ChildSessions._take", 1),
+    Part("guard", "spark_session.session.guard:Guard.read", 1),
     Part("parse and analyse", "pyspark.sql:SparkSession.sql", 1),
     Part("types for Arrow", f"{_RUN}:in_arrow_types", 1),
     Part("limit", "spark_session.results.row_collector:RowCollector.limited", 1),
@@ -28,7 +28,7 @@ PARTS = (
     Part("columns", f"{_RUN}:result_columns", 1),
     Part("scan metrics", "spark_session.results.scan_metrics:ScanReader.read", 1),
     Part(STORE, "service.adapters.results.result_store:FolderResultStore.put"),
-    Part(ANSWER, "api.http.routes.queries.query:answer"),
+    Part(ANSWER, "api.http.routes.queries.query:query_response"),
     Part("after the answer: plan as text", f"{_RUN}:plan_text"),
 )
 
