@@ -9,11 +9,11 @@ import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection$;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
-import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 import org.junit.jupiter.api.Test;
+import sluice.relations.KnownRelation;
 
 final class LocalRelationsTest {
 
@@ -30,7 +30,7 @@ final class LocalRelationsTest {
         InternalRow[] rows = {one, other};
         long bytes = one.getSizeInBytes() + other.getSizeInBytes();
         assertEquals(bytes, relations.sizeOf(rows));
-        LocalRelation relation = relations.relation(rows, TYPE);
+        KnownRelation relation = relations.relation(rows, TYPE);
         assertEquals(bytes, relations.sizeOfRelation(relation));
         assertEquals(TYPE, relation.schema());
         assertEquals(List.of(one, other), list(relation.data()));

@@ -76,7 +76,7 @@ public final class FoldRelations extends Rule<LogicalPlan> {
             return operator;
         }
         List<Attribute> columns = new ArrayList<>(list(operator.output()));
-        return new LocalRelation(seq(columns), made, rows.isStreaming(), rows.stream());
+        return KnownRelation.of(seq(columns), made);
     }
 
     private static boolean hasRows(LogicalPlan plan) {

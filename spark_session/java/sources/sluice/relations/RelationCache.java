@@ -19,6 +19,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.plans.physical.BroadcastMode;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.util.KnownSizeEstimation;
+import scala.collection.immutable.ArraySeq;
 import scala.collection.immutable.ArraySeq$;
 import scala.collection.immutable.Seq;
 import sluice.collections.BoundedEntries;
@@ -104,6 +105,9 @@ public final class RelationCache {
     }
 
     private static boolean isSame(InternalRow[] all, Seq<InternalRow> rows) {
+        if (rows instanceof ArraySeq.ofRef<?> wrapped && wrapped.unsafeArray() == all) {
+            return true;
+        }
         int at = 0;
         for (InternalRow row : iterable(rows)) {
             if (at == all.length || all[at++] != row) {

@@ -17,7 +17,6 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection$;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation$;
-import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.types.DataTypeUtils;
 import org.apache.spark.sql.execution.arrow.ArrowConverters$;
 import org.apache.spark.sql.execution.command.CreateViewCommand;
@@ -28,6 +27,7 @@ import scala.Tuple2;
 import scala.collection.immutable.Map$;
 import scala.collection.immutable.Seq;
 import sluice.relations.FoldRelations;
+import sluice.relations.KnownRelation;
 import sluice.relations.RelationCache;
 
 /** Rows that stay in the driver, and the views by which queries read them. */
@@ -49,12 +49,12 @@ public final class LocalRelations {
     }
 
     /** Returns an array of collected rows as a relation. */
-    public LocalRelation relation(Object rows, StructType rowType) {
+    public KnownRelation relation(Object rows, StructType rowType) {
         return relation(listed(rows), rowType);
     }
 
     /** Returns the rows of an Arrow stream as a relation; null if they take more than maxBytes, at rowBytes each. */
-    public LocalRelation ofArrow(byte[] stream, long maxBytes, long rowBytes) throws Exception {
+    public KnownRelation ofArrow(byte[] stream, long maxBytes, long rowBytes) throws Exception {
         Tuple2<CloseableIterator<InternalRow>, StructType> read =
             ArrowConverters$.MODULE$.fromIPCStream(stream);
         StructType rowType = read._2();
@@ -77,7 +77,7 @@ public final class LocalRelations {
     }
 
     /** Returns the memory that the rows of a relation take. */
-    public long sizeOfRelation(LocalRelation relation) {
+    public long sizeOfRelation(KnownRelation relation) {
         return sizeOf(iterable(relation.data()));
     }
 
@@ -90,7 +90,7 @@ public final class LocalRelations {
      * <p>Each view has columns with numbers of their own. If two had the same, Spark would number those of one again
      * while it resolves a query, and would not find the columns of HAVING any more.
      */
-    public void bind(SparkSession session, String name, LocalRelation relation) {
+    public void bind(SparkSession session, String name, KnownRelation relation) {
         new CreateViewCommand(
             new TableIdentifier(name),
             seq(List.of()),
@@ -98,7 +98,7 @@ public final class LocalRelations {
             Option.empty(),
             Map$.MODULE$.empty(),
             Option.empty(),
-            relation.newInstance(),
+            relation.renumbered(),
             false,
             true,
             LocalTempView$.MODULE$,
@@ -130,8 +130,8 @@ public final class LocalRelations {
         return bytes;
     }
 
-    private LocalRelation relation(List<InternalRow> rows, StructType rowType) {
-        return new LocalRelation(columnsOf(rowType), cache.add(rows), false, Option.empty());
+    private KnownRelation relation(List<InternalRow> rows, StructType rowType) {
+        return KnownRelation.of(columnsOf(rowType), cache.add(rows));
     }
 
     private static Seq<Attribute> columnsOf(StructType rowType) {

@@ -23,6 +23,7 @@ import org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.classic.Dataset;
 import scala.collection.immutable.Map;
+import sluice.relations.KnownRelation;
 
 /**
  * Finds what may not be in an analyzed plan. By then, it contains the texts of the views that it reads, and the
@@ -149,6 +150,9 @@ public final class PlanVetting {
 
     /** Returns the class's own name, if it is one of Spark's packages; else its full name, which no list has. */
     public static String nameOf(Object node) {
+        if (node instanceof KnownRelation) {
+            return "LocalRelation";
+        }
         String name = node.getClass().getName();
         if (!name.startsWith(SPARK)) {
             return name;
