@@ -15,6 +15,7 @@ from service.pruning.conditions.bounded_clock import bounded_clock, has_clock
 from service.pruning.conditions.fold_current_date import fold_current_date
 from service.pruning.conditions.is_safe_to_render import is_safe_to_render
 from service.pruning.conditions.is_uncorrelated import is_uncorrelated
+from service.pruning.join_graph.aggregate_conditions import asks_aggregates_alone, filters_aggregates_alone
 from service.pruning.join_graph.column_classes import column_classes
 from service.pruning.join_graph.condition_pushdown import pushed_down
 from service.pruning.join_graph.flatten_relations import flatten_relations
@@ -136,16 +137,30 @@ class QueryGraphs:
 
     @cached_property
     def has_filters_outside(self) -> bool:
-        """Whether a SELECT filters the rows of another: then the engine may filter what is joined there."""
-        graphs = (self.graph(scope) for scope in self._root.traverse())
-        on_derived = (
-            graph.conditions_on(name)
-            for graph in graphs
-            if graph is not None
+        """Whether a SELECT filters the rows of another: then the engine may filter what is joined there.
+
+        No filter on an aggregate moves below its aggregation.
+        """
+        query = self._root.expression
+        if query.find(exp.Qualify) is not None:
+            return True
+        return any(map(self._filters_others, self._root.traverse())) or any(
+            having.parent is not query or not filters_aggregates_alone(having)
+            for having in query.find_all(exp.Having)
+        )
+
+    def _filters_others(self, scope: Scope) -> bool:
+        graph = self.graph(scope)
+        return graph is not None and any(
+            not (
+                scope is self._root
+                and isinstance(relation, Scope)
+                and asks_aggregates_alone(condition, relation, scope.expression)
+            )
             for name, relation in graph.relations.items()
             if not isinstance(relation, exp.Table)
+            for condition in graph.conditions_on(name)
         )
-        return any(on_derived) or self._root.expression.find(exp.Having, exp.Qualify) is not None
 
     def _pushed_down(
         self, relation: Scope, asked: Sequence[Sequence[exp.Expr]]
