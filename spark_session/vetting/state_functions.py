@@ -1,6 +1,6 @@
-"""What statements about states may have beside what callers' queries may have.
+"""Statements about states may have more than callers' queries: functions of our own.
 
-They keep, merge and read groups of aggregations by functions of our own. The texts of callers are checked
+These keep, merge and read groups of aggregations. The texts of callers are checked
 without this module, so to them these functions do not exist.
 """
 
@@ -14,7 +14,7 @@ from spark_session.vetting.vet import vet_statement
 
 STATE_FUNCTIONS = frozenset(function.value for function in StateFunction)
 STATE_EXPRESSIONS = frozenset({"sluice.refresh.RegisterAggregate"})
-"""What these functions make: full names of classes, as `PlanVetting.java` has those that are not Spark's."""
+"""The classes of their calls, by full names: `PlanVetting.java` shortens those of Spark's classes only."""
 
 
 def vet_state_statement(read: Mapping[str, Any]) -> None:

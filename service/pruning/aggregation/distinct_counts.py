@@ -17,7 +17,7 @@ from service.model.query.refresh import (
 from service.pruning.aggregation.clauses import split_at_commas, text_of, tokens_of
 
 DEFAULT_DEVIATION = 0.05
-"""What Spark takes if the call does not say it. Source: `HyperLogLogPlusPlus`, like the other constants."""
+"""Spark takes it if the call does not say one. Source: `HyperLogLogPlusPlus`, like the other constants."""
 _NUMBER = re.compile(r"((?:\d+\.?\d*|\.\d+)(?:E[+-]?\d+)?)(?:D|BD)?", re.IGNORECASE)
 _REGISTERS_PER_WORD = 10
 _WORD_BYTES = 8
@@ -64,4 +64,4 @@ def register_bytes(given: list[str]) -> int:
     if not 0 < deviation < 1:
         raise NotRefreshable(RefreshOutcome.AGGREGATE)
     precision = ceil(2 * log(1.106 / deviation) / log(2))
-    return (2 ** max(precision, 0) // _REGISTERS_PER_WORD + 1) * _WORD_BYTES
+    return ((1 << max(precision, 0)) // _REGISTERS_PER_WORD + 1) * _WORD_BYTES
