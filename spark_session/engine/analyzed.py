@@ -36,7 +36,11 @@ def analyzed(
         PySparkException: Spark refused it.
     """
     parts = session.guard.read(child, statement.sql) if found is None else found
-    session.guard.allow(parts, statement.parameters)
+    if statement.is_of_state:
+        session.guard.allow_of_state(parts, statement.parameters)
+        session.state_functions.add(child)
+    else:
+        session.guard.allow(parts, statement.parameters)
     views = bind_views(session, child, statement, parts["relations"])
     session.relations.bind(child, statement.relations)
     for name, value in statement.properties.items():
@@ -44,14 +48,15 @@ def analyzed(
     if statement.relations and EXCLUDED_RULES not in statement.properties:
         session.relations.fold_as_cached(child)
     asked = (ask or _asked)(child, statement)
-    _check(session, asked)
+    check = partial(_check, session, is_of_state=statement.is_of_state)
+    check(asked)
     return session.table_guards.guarded(
         child,
         statement.sql,
         asked,
         statement.access,
         {*statement.relations, *views},
-        partial(_check, session),
+        check,
         own_settings(session, statement),
     )
 
@@ -60,8 +65,8 @@ def _asked(child: SparkSession, statement: Statement) -> DataFrame:
     return child.sql(statement.sql, spark_arguments(statement.parameters))
 
 
-def _check(session: WarmSession, asked: DataFrame) -> None:
-    session.guard.allow_reading_only(asked)
+def _check(session: WarmSession, asked: DataFrame, *, is_of_state: bool) -> None:
+    session.guard.allow_reading_only(asked, is_of_state=is_of_state)
     session.guard.allow_size(asked)
 
 

@@ -25,6 +25,7 @@ from spark_session.vetting.expressions import CALCULATING, CALLED_CLASSES
 from spark_session.vetting.functions import OFFERED, OFFERED_TABLE_FUNCTIONS
 from spark_session.vetting.options import TAKEN_FORMAT_OPTIONS
 from spark_session.vetting.plan_nodes import ANALYZED
+from spark_session.vetting.state_functions import STATE_EXPRESSIONS, vet_state_statement
 from spark_session.vetting.vet import vet_statement, vet_write
 from spark_session.vetting.vetted_writes import INSTRUCTIONS, WRITING
 
@@ -44,6 +45,9 @@ class Guard:
         self._planted = java_instance(gateway, "sluice.statements.PlantedTables")
         self._plans = java_instance(gateway, "sluice.statements.PlanVetting")
         self._plans.allow(*map(" ".join, (ANALYZED, CALCULATING, TAKEN_FORMAT_OPTIONS, CALLED_CLASSES)))
+        self._states = java_instance(gateway, "sluice.statements.PlanVetting")
+        values = CALCULATING | STATE_EXPRESSIONS
+        self._states.allow(*map(" ".join, (ANALYZED, values, TAKEN_FORMAT_OPTIONS, CALLED_CLASSES)))
         self._writes = java_instance(gateway, "sluice.statements.PlanVetting")
         nodes, values = ANALYZED | WRITING, CALCULATING | INSTRUCTIONS
         self._writes.allow(*map(" ".join, (nodes, values, TAKEN_FORMAT_OPTIONS, CALLED_CLASSES)))
@@ -83,6 +87,15 @@ class Guard:
             StatementNotAllowed, SqlInvalid, QueryTooLarge, ReadOptionInvalid: as `allow_queries_only`.
         """
         vet_statement(found)
+        allow_statement(found, parameters, self._bounds)
+
+    def allow_of_state(self, found: Mapping[str, Any], parameters: Parameters = ()) -> None:
+        """Checks the same of a statement about a state, which may call functions of our own.
+
+        Raises:
+            StatementNotAllowed, SqlInvalid, QueryTooLarge, ReadOptionInvalid: as `allow_queries_only`.
+        """
+        vet_state_statement(found)
         allow_statement(found, parameters, self._bounds)
 
     def allow_write(self, found: Mapping[str, Any], parameters: Parameters = ()) -> None:
@@ -134,14 +147,17 @@ class Guard:
         """
         allow_tasks(json.loads(self._sizes.planned(frame._jdf)), self._bounds)
 
-    def allow_reading_only(self, frame: DataFrame) -> None:
+    def allow_reading_only(self, frame: DataFrame, *, is_of_state: bool = False) -> None:
         """Checks that the analyzed frame, which contains its views' plans by now, only reads.
+
+        `is_of_state`: it may call functions of our own.
 
         Raises:
             StatementNotAllowed: a view, or a function of a catalog, holds something else.
             TableAmbiguous: a table or view lies where the metadata, or a version, of another table is read.
         """
-        if (refused := self._plans.refusedIn(frame._jdf)) is not None:
+        plans = self._states if is_of_state else self._plans
+        if (refused := plans.refusedIn(frame._jdf)) is not None:
             raise StatementNotAllowed(
                 f"A view or function that this query uses holds {refused}, which is not part of a query here."
             )

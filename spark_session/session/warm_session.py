@@ -37,6 +37,7 @@ from spark_session.session.parameter_types import ParameterTypes
 from spark_session.session.python_workers import prepare_workers
 from spark_session.session.row_delta_writer import RowDeltaWriter
 from spark_session.session.small_queries import SmallQueries
+from spark_session.session.state_functions import StateFunctions
 from spark_session.session.table_guards import TableGuards
 from spark_session.session.table_rewrites import Compaction, TableDeletes
 from spark_session.session.view_reader import ViewReader
@@ -95,6 +96,7 @@ class WarmSession:
         self.views = ViewReader(jvm.gateway, root, self.children, self.guard)
         self.contents = CatalogContents(jvm.gateway, root)
         self.commands = CommandReader(jvm.gateway)
+        self.state_functions = StateFunctions(jvm.gateway)
         self.parameter_types = ParameterTypes(jvm.gateway)
         self.row_deltas = RowDeltaWriter(jvm.gateway, root)
         self.table_deletes = TableDeletes(jvm.gateway)

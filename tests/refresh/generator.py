@@ -32,9 +32,12 @@ CONDITIONS = (
     "small > 0", "k IN (1, 2, 3)", "name <> ''", "f.day >= DATE '2024-02-28'", "is_paid", "price IS NOT NULL",
     "amount BETWEEN -50000 AND 50000", "k = 1 OR small < 2", "NOT is_paid", ":least <= k",
 )  # fmt: skip
-HAVING = ("count(*) > 1", "sum(small) > 0", "max(k) IS NOT NULL", "count(*) < 9")
+HAVING = (
+    "count(*) > 1", "sum(small) > 0", "max(k) IS NOT NULL", "count(*) < 9", "approx_count_distinct(name) > 2",
+)  # fmt: skip
+DEVIATIONS = ("", "", ", 0.05", ", 0.3", ", 0.02D", ", 1e-2")
 NOT_REFRESHED = (
-    "stddev(weight)", "count(DISTINCT name)", "first(k)", "stddev(small)", "approx_count_distinct(id)",
+    "stddev(weight)", "count(DISTINCT name)", "first(k)", "stddev(small)", "approx_count_distinct(id, 0.005)",
     "collect_set(k)", "percentile(small, 0.5)", "count(DISTINCT weight)",
 )  # fmt: skip
 
@@ -91,7 +94,11 @@ def _aggregate(random: Random) -> str:
 
 
 def _call(random: Random) -> str:
-    function = random.choice(("sum", "sum", "avg", "avg", "min", "max", "count", "all", "other"))
+    function = random.choice(
+        ("sum", "sum", "avg", "avg", "min", "max", "count", "distinct", "distinct", "all", "other")
+    )
+    if function == "distinct":
+        return f"approx_count_distinct({random.choice(EXTREMES)}{random.choice(DEVIATIONS)})"
     if function in ("sum", "avg"):
         return f"{function}({random.choice(VALUES)})"
     if function in ("min", "max", "count"):
@@ -100,5 +107,6 @@ def _call(random: Random) -> str:
         return random.choice(("count(*)", "count(1)", "count(k, name)", "COUNT( * )"))
     return random.choice(
         ("bool_and(is_paid)", "bool_or(is_paid)", "every(k > 0)", "bit_or(small)", "bit_and(big)",
-         "bit_xor(f.id)", "count_if(small > 0)", "mean(price)")
+         "bit_xor(f.id)", "count_if(small > 0)", "mean(price)", "hex(bitmap_construct_agg(abs(small)))",
+         "bitmap_count(bitmap_or_agg(CAST(name AS BINARY)))", "bitmap_count(bitmap_and_agg(X'F1'))")
     )  # fmt: skip

@@ -12,6 +12,7 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.table import Table
 from pyiceberg.types import IntegerType
 
+from service.model.query.refresh import StateFunction
 from service.model.query.reuse import ReuseChoice
 from service.model.query.rewrites import RewriteKind
 from tests.refresh.asker import Answer, Asker
@@ -117,7 +118,7 @@ def test_a_caller_may_decline(asker: Asker, fact: Table) -> None:
     ("text", "expected"),
     [
         ("SELECT weight, count(*) FROM {} GROUP BY weight", "FLOATING_POINT"),
-        ("SELECT approx_count_distinct(id) FROM {}", "AGGREGATE"),
+        ("SELECT approx_count_distinct(id, 0.005) FROM {}", "STATE_TOO_LARGE"),
         ("SELECT k, collect_set(k) FROM {} GROUP BY k", "AGGREGATE"),
         ("SELECT count(DISTINCT id) FROM {}", "DISTINCT"),
         ("SELECT id, price FROM {}", "NOT_AGGREGATED"),
@@ -138,6 +139,17 @@ def test_what_is_not_offered_says_why(asker: Asker, fact: Table, text: str, expe
     assert reason(answer) in expected.split()
     more(fact)
     assert asker.ask(sql).kind is None
+
+
+def test_no_caller_may_call_what_makes_states(asker: Asker, fact: Table) -> None:
+    table = fact.name()[-1]
+    assert asker.ask(f"SELECT k, approx_count_distinct(id) FROM {table} GROUP BY k").has_state
+    read, merge, estimate = StateFunction
+    for name in (read, f"`{merge}`", f"IDENTIFIER('{estimate}')"):
+        refused = asker.ask(f"SELECT {name}(name) AS n FROM {table}")
+        assert refused.record.error is not None
+        assert refused.record.error.code == "SQL_INVALID"
+        assert "There is no function" in refused.record.error.detail
 
 
 def test_an_error_of_a_full_run_stays_an_error(asker: Asker, fact: Table) -> None:
@@ -179,7 +191,8 @@ def test_one_percent_more_files_are_five_percent_of_the_bytes(asker: Asker, lake
 
 
 def test_many_small_parts_become_one(asker: Asker, fact: Table) -> None:
-    sql = SQL.format(fact=fact.name()[-1])
+    sketches = "approx_count_distinct(id) AS n, hex(bitmap_construct_agg(k))"
+    sql = SQL.format(fact=fact.name()[-1]).replace("count(*) AS n", sketches)
     assert asker.ask(sql).has_state
     for _ in range(18):
         more(fact)

@@ -37,15 +37,17 @@ def named(table: Table) -> str:
 TEXTS = (
     "SELECT count(*) FROM {fact}",
     "SELECT sum(price), count(name), min(day), max(at) FROM {fact} WHERE small > 0",
-    "SELECT k, sum(price) AS paid, count(*) n FROM {fact} GROUP BY k",
+    "SELECT k, sum(price) AS paid, approx_count_distinct(id, 0.02) n FROM {fact} GROUP BY k",
     "SELECT k + 1 AS next, avg(price), avg(amount), avg(long_amount), avg(small), avg(big)"
     " FROM {fact} GROUP BY 1",
     "SELECT name, sum(amount) / count(*) AS mean FROM {fact} GROUP BY name HAVING count(*) > 1 ORDER BY 1",
-    "SELECT label, sum(price * rate), max(at_utc), bool_or(is_paid) FROM {fact} JOIN {dim} ON k = dk"
-    " GROUP BY label",
+    "SELECT label, sum(price * rate), max(at_utc), bool_or(is_paid), approx_count_distinct(amount)"
+    " FROM {fact} JOIN {dim} ON k = dk GROUP BY label",
     "SELECT d.year AS y, sum(f.big) FILTER (WHERE f.is_paid) FROM {fact} f LEFT JOIN {dim} d ON f.k = d.dk"
     " GROUP BY d.year ORDER BY y LIMIT 2",
-    "SELECT sum(wide), avg(wide), count_if(is_paid), bit_xor(small), sum(small) FROM {fact}",
+    "SELECT sum(wide), avg(wide), count_if(is_paid), bit_xor(small), sum(small),"
+    " approx_count_distinct(f.weight, 0.3D) + 1, approx_count_distinct(name) FILTER (WHERE small > 5)"
+    " FROM {fact} f",
 )
 FROM_METADATA = {0}
 """Iceberg counts all rows of a table without reading a file."""

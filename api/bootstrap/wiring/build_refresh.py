@@ -16,6 +16,7 @@ from service.model.query.rewrites import RewriteKind
 from service.ports.bounded_calls import BoundedCalls
 from service.ports.clock import Clock
 from service.ports.telemetry.lineage import Lineage
+from service.pruning.aggregation.partials import KeptAggregates
 from service.query.execution.refresh_steps import NoRefresh, Refresh
 from service.query.filtering.prune import Pruner
 from service.query.refresh.aggregation_reader import AggregationReader
@@ -58,7 +59,10 @@ def build_refresh(
             plans=RefreshPlans(
                 AggregationReader(components.engine, components.engine, calls, names),
                 ExpandedTexts(pruner, view_states(settings, components)),
-                merges_floats=settings.refresh_floating_point,
+                KeptAggregates(
+                    merges_floats=settings.refresh_floating_point,
+                    max_register_bytes=settings.refresh_max_register_bytes,
+                ),
             ),
             states=KeptStates(
                 clock,

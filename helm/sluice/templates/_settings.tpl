@@ -189,6 +189,7 @@
 {{- include "sluice.setting" (dict "root" . "name" "refresh_min_table_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "refresh_max_state_rows" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "refresh_max_state_bytes" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "refresh_max_register_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "refresh_max_states" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "refresh_max_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "refresh_max_age_s" "kind" "integer") }}

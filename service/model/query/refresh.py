@@ -45,6 +45,21 @@ class RefreshOutcome(StrEnum):
     ENGINE_FAILED = "ENGINE_FAILED"
 
 
+class StateFunction(StrEnum):
+    """The functions of states that the engine itself does not have, by the names that texts of states have.
+
+    No caller's text may name them. All of them aggregate, and take the relative deviation as another
+    argument, like `approx_count_distinct`.
+    """
+
+    READ_REGISTERS = "__sluice_read_registers"
+    """The registers of values."""
+    MERGE_REGISTERS = "__sluice_merge_registers"
+    """The registers of registers."""
+    ESTIMATE_DISTINCT = "__sluice_estimate_distinct"
+    """How many distinct values registers stand for."""
+
+
 class NotRefreshable(Exception):
     """The query, or this run of it, is not refreshed, for this reason."""
 

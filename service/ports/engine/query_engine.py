@@ -39,7 +39,8 @@ class Statement:
     caller's session. `place` is where the engine may leave the rows if they are many; None: it returns all.
     `begin_write` is called right before the statement changes anything; None: it may change nothing.
     `is_rehearsal`: no caller asked. A text that ran while an engine was lost is then refused, and a success
-    does not prove that the text is harmless.
+    does not prove that the text is harmless. `is_of_state`: it makes or reads a state of an aggregation, and
+    may call each `StateFunction`.
     """
 
     query_id: UUID
@@ -61,6 +62,7 @@ class Statement:
     place: ResultPlace | None = None
     begin_write: BeginWrite | None = None
     is_rehearsal: bool = False
+    is_of_state: bool = False
 
     def text_fingerprint(self) -> str:
         """Returns the same text for two statements that come from one text with the same values."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from service.model.query.refresh import (
     AggregateCall,
@@ -12,12 +13,22 @@ from service.model.query.refresh import (
     Partial,
     RefreshOutcome,
 )
+from service.pruning.aggregation.distinct_counts import distinct_count
 
 _DECIMAL = re.compile(r"DECIMAL\((\d+),(\d+)\)")
 _NARROW = frozenset({"TINYINT", "SMALLINT", "INT"})
 INTEGERS = _NARROW | {"BIGINT"}
 _FLOATS = frozenset({"FLOAT", "DOUBLE"})
 ORDERED = INTEGERS | {"DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "STRING", "BOOLEAN", "BINARY"}
+_OF_ALL_TYPES = {
+    # A bitmap always has 4,096 bytes, so bitmaps of bitmaps are those of all rows.
+    "bitmap_and_agg": "bitmap_and_agg({0})",
+    "bitmap_construct_agg": "bitmap_or_agg({0})",
+    "bitmap_or_agg": "bitmap_or_agg({0})",
+    "count": "coalesce(sum({0}), 0L)",
+    "count_if": "coalesce(sum({0}), 0L)",
+}
+"""How aggregates are merged that are kept as they are, whatever their values are."""
 LONG = 2**63 - 1
 EXACT_DOUBLES = 2**53
 """Sums of integers up to this are exact as doubles, in any order."""
@@ -31,26 +42,41 @@ Source: `DecimalAggregates` in Spark's optimizer.
 """
 
 
+@dataclass(frozen=True, slots=True)
+class KeptAggregates:
+    """Which aggregates may be kept.
+
+    With `merges_floats`, sums of floating-point numbers are merged, although another order of the same
+    numbers may round in another way. `max_register_bytes` bounds the registers of one
+    `approx_count_distinct` in one group.
+    """
+
+    merges_floats: bool = False
+    max_register_bytes: int = 16 << 10
+
+
+EXACT = KeptAggregates()
+
+
 def is_key_type(type_name: str) -> bool:
     """Whether two values of the type are the same key exactly if they are the same bytes."""
     return type_name in ORDERED or _DECIMAL.fullmatch(type_name) is not None
 
 
 def partial_of(
-    call: AggregateCall, number: int, argument_type: str, result_type: str, *, merges_floats: bool = False
+    call: AggregateCall, number: int, argument_type: str, result_type: str, kept: KeptAggregates = EXACT
 ) -> Partial:
     """Returns how the aggregate with this number is kept.
-
-    With `merges_floats`, sums of floating-point numbers are merged, although another order of the same
-    numbers may round in another way.
 
     Raises:
         NotRefreshable: its merge would not be exact.
     """
-    if call.name in ("count", "count_if"):
-        return _own(call, number, merge="sum", merged="coalesce(sum({0}), 0L)")
+    if call.name in _OF_ALL_TYPES:
+        return _own(call, number, _OF_ALL_TYPES[call.name])
+    if call.name == "approx_count_distinct":
+        return distinct_count(call, number, kept.max_register_bytes)
     if argument_type in _FLOATS:
-        if not merges_floats:
+        if not kept.merges_floats:
             raise NotRefreshable(RefreshOutcome.FLOATING_POINT)
         return _floating(call, number)
     if call.name == "sum":
@@ -59,12 +85,12 @@ def partial_of(
         return _average(call, number, argument_type, result_type)
     if not is_key_type(argument_type) or argument_type != result_type:
         raise NotRefreshable(RefreshOutcome.TYPE)
-    return _own(call, number, merge=call.name)
+    return _own(call, number)
 
 
 def _floating(call: AggregateCall, number: int) -> Partial:
     if call.name in ("sum", "min", "max"):
-        return _own(call, number, merge=call.name)
+        return _own(call, number)
     if call.name not in ("avg", "mean"):
         raise NotRefreshable(RefreshOutcome.TYPE)
     total, count = f"__a{number}", f"__c{number}"
@@ -73,10 +99,9 @@ def _floating(call: AggregateCall, number: int) -> Partial:
     return Partial(columns, quotient, ((total, f"sum({total})"), (count, f"coalesce(sum({count}), 0L)")))
 
 
-def _own(call: AggregateCall, number: int, merge: str, merged: str = "") -> Partial:
+def _own(call: AggregateCall, number: int, merged: str = "") -> Partial:
     name = f"__a{number}"
-    renewed = merged or f"{merge}({{0}})"
-    text = renewed.format(name)
+    text = (merged or f"{call.name}({{0}})").format(name)
     return Partial(((name, call.text),), text, ((name, text),))
 
 

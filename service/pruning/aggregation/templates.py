@@ -28,6 +28,10 @@ MERGED = frozenset(
         "bit_and",
         "bit_or",
         "bit_xor",
+        "approx_count_distinct",
+        "bitmap_and_agg",
+        "bitmap_construct_agg",
+        "bitmap_or_agg",
     }
 )
 """The aggregates of two sets of rows together follow from those of each."""

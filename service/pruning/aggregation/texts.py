@@ -8,6 +8,16 @@ from service.model.query.refresh import Aggregation, Partial, RefreshPlan, place
 
 STATE = "__sluice_state"
 """The name of the rows of a state, in the texts that read them."""
+_FOR_ALL_TYPES = frozenset(
+    {
+        "approx_count_distinct",
+        "bitmap_and_agg",
+        "bitmap_construct_agg",
+        "bitmap_or_agg",
+        "count",
+        "count_if",
+    }
+)
 
 
 def probe_sql(aggregation: Aggregation) -> str:
@@ -27,7 +37,7 @@ def source_sql(source: str) -> str:
 
 def has_argument_type(function: str) -> bool:
     """Whether the type of the argument decides how the aggregate is kept."""
-    return function not in ("count", "count_if")
+    return function not in _FOR_ALL_TYPES
 
 
 def state_sql(aggregation: Aggregation, partials: Sequence[Partial]) -> str:

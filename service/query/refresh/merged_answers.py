@@ -51,6 +51,7 @@ class MergedAnswers:
                 relations={STATE: fingerprint},
                 row_limit=self._bounds.max_rows,
                 byte_limit=self._bounds.max_bytes,
+                is_of_state=True,
             )
             result = engine.run(statement)
         if result.is_truncated:
@@ -66,7 +67,11 @@ class MergedAnswers:
         """
         merged = {number: _merged(partial, state.parts) for number, partial in enumerate(plan.partials)}
         with self._held(state) as fingerprint:
-            statement = replace(statement_of(query, answer_sql(plan, merged)), relations={STATE: fingerprint})
+            statement = replace(
+                statement_of(query, answer_sql(plan, merged)),
+                relations={STATE: fingerprint},
+                is_of_state=True,
+            )
             result = engine.run(statement)
         if result.columns != plan.columns:
             raise NotRefreshable(RefreshOutcome.OTHER_COLUMNS)

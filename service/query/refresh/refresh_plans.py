@@ -16,7 +16,7 @@ from service.model.query.refresh import (
 from service.model.query.results import Column
 from service.model.query.reuse import QueryFacts
 from service.model.tables.tables import TableFacts, TableName
-from service.pruning.aggregation.partials import is_key_type, partial_of
+from service.pruning.aggregation.partials import EXACT, KeptAggregates, is_key_type, partial_of
 from service.pruning.aggregation.texts import has_argument_type, probe_sql
 from service.query.refresh.aggregation_reader import AggregationReader
 from service.query.refresh.expanded_texts import ExpandedTexts
@@ -35,10 +35,14 @@ _AGGREGATES = frozenset(
         "BitAndAgg",
         "BitOrAgg",
         "BitXorAgg",
+        "BitmapAndAgg",
+        "BitmapConstructAgg",
+        "BitmapOrAgg",
         "BoolAnd",
         "BoolOr",
         "Count",
         "CountIf",
+        "HyperLogLogPlusPlus",
         "Max",
         "Min",
         "Sum",
@@ -59,13 +63,10 @@ class Refreshing:
 class RefreshPlans:
     """Plans texts once, for as long as their tables have the same columns. Any thread may call it."""
 
-    def __init__(
-        self, reader: AggregationReader, texts: ExpandedTexts, *, merges_floats: bool = False
-    ) -> None:
-        """`merges_floats`: as for `partial_of`."""
+    def __init__(self, reader: AggregationReader, texts: ExpandedTexts, kept: KeptAggregates = EXACT) -> None:
         self._reader = reader
         self._texts = texts
-        self._merges_floats = merges_floats
+        self._kept = kept
         self._known: BoundedLru[object, Refreshing | RefreshOutcome] = BoundedLru(MAX_PLANS, MAX_BYTES)
 
     def of(
@@ -99,7 +100,7 @@ class RefreshPlans:
         _check_shape(facts)
         text = self._reader.read(query, self._texts.of(query, facts, tables), tables)
         types = self._reader.columns(query, probe_sql(text.aggregation))
-        partials = _partials(text.aggregation, types, self._merges_floats)
+        partials = _partials(text.aggregation, types, self._kept)
         columns = text.columns
         if text.surroundings is not None:
             columns = self._reader.columns(query, query.text.sql)
@@ -123,7 +124,7 @@ def _check_shape(facts: QueryFacts) -> None:
 
 
 def _partials(
-    aggregation: Aggregation, types: tuple[Column, ...], merges_floats: bool
+    aggregation: Aggregation, types: tuple[Column, ...], kept: KeptAggregates
 ) -> tuple[Partial, ...]:
     left = iter(column.type_name for column in types)
     keys = [next(left) for _ in aggregation.keys]
@@ -133,6 +134,6 @@ def _partials(
     arguments = [next(left) if has_argument_type(call.name) else "" for call in aggregation.calls]
     results = list(left)
     return tuple(
-        partial_of(call, number, arguments[number], results[number], merges_floats=merges_floats)
+        partial_of(call, number, arguments[number], results[number], kept)
         for number, call in enumerate(aggregation.calls)
     )

@@ -69,6 +69,7 @@ class StateReader:
             properties=pruned.properties,
             row_limit=self._bounds.max_rows,
             byte_limit=self._bounds.max_bytes,
+            is_of_state=True,
         )
         result = engine.run(statement)
         if result.is_truncated:

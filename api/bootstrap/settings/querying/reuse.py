@@ -67,6 +67,13 @@ class ReuseSettings(BaseModel):
         100_000, ge=1, le=10_000_000, description="the groups of one aggregation that are kept"
     )
     refresh_max_state_bytes: int = Field(16 * MIB, ge=KIB, le=GIB, description="the same in bytes of Arrow")
+    refresh_max_register_bytes: int = Field(
+        16 * KIB,
+        ge=0,
+        le=MIB,
+        description="the registers of one `approx_count_distinct` in one group; a smaller `relativeSD` has"
+        " more",
+    )
     refresh_max_states: int = Field(
         1_000, ge=1, le=100_000, description="aggregations whose groups are kept; the least used make room"
     )

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from service.model.query.refresh import AggregateCall, Average, NotRefreshable, Partial, RefreshOutcome
-from service.pruning.aggregation.partials import averaged, is_key_type, partial_of
+from service.pruning.aggregation.partials import KeptAggregates, averaged, is_key_type, partial_of
 
 
 def call(name: str, argument: str = "x") -> AggregateCall:
@@ -24,6 +24,9 @@ def call(name: str, argument: str = "x") -> AggregateCall:
         ("max", "TIMESTAMP", "TIMESTAMP", "max(__a0)"),
         ("bool_or", "BOOLEAN", "BOOLEAN", "bool_or(__a0)"),
         ("bit_xor", "INT", "INT", "bit_xor(__a0)"),
+        ("bitmap_or_agg", "", "BINARY", "bitmap_or_agg(__a0)"),
+        ("bitmap_and_agg", "", "BINARY", "bitmap_and_agg(__a0)"),
+        ("bitmap_construct_agg", "", "BINARY", "bitmap_or_agg(__a0)"),
     ],
 )
 def test_an_aggregate_of_narrow_values_needs_no_guard(
@@ -82,7 +85,7 @@ def test_what_is_not_exact_is_refused(
 @pytest.mark.parametrize("name", ["sum", "avg", "mean", "min", "max", "bit_xor"])
 def test_floating_point_numbers_are_merged_if_they_may_round(name: str, argument_type: str) -> None:
     def of() -> Partial:
-        return partial_of(call(name), 1, argument_type, "DOUBLE", merges_floats=True)
+        return partial_of(call(name), 1, argument_type, "DOUBLE", KeptAggregates(merges_floats=True))
 
     if name == "bit_xor":
         with pytest.raises(NotRefreshable):

@@ -68,6 +68,15 @@ def test_after_an_append_only_the_added_files_are_read(rig: RefreshRig) -> None:
     assert rig.outcomes() == {RefreshOutcome.STATE_KEPT: 1, RefreshOutcome.REFRESHED: 1}
 
 
+def test_only_statements_about_states_are_marked(rig: RefreshRig) -> None:
+    rig.script_full()
+    rig.ran()
+    assert [statement.is_of_state for statement in rig.bench.engine.runs] == [True, True]
+    rig.texts()
+    rig.ran(reuse=ReuseChoice.REFRESH)
+    assert [statement.is_of_state for statement in rig.bench.engine.runs] == [False]
+
+
 def test_equal_queries_share_a_state_and_its_result(rig: RefreshRig) -> None:
     with_state(rig).script_delta()
     waiting = [rig.submit(), rig.submit("SELECT  sum(paid)\nFROM sales", caller="bob")]
