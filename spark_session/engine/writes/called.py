@@ -11,8 +11,9 @@ from service.errors.query_errors import QueryCanceled
 from service.errors.statement_errors import StatementNotAllowed
 from service.maintenance.called_procedures import check_call
 from service.model.writes.procedure_calls import ProcedureCall
+from service.model.writes.writes import BeginWrite
 from service.policies.require import require
-from service.ports.engine.query_engine import BeginWrite, EngineResult, Statement
+from service.ports.engine.query_engine import EngineResult, Statement
 from spark_session.engine.writes.asked_target import asked_target
 from spark_session.session.write_statements import ParsedWrite
 
