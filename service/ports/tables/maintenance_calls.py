@@ -15,7 +15,7 @@ class MaintenanceCalls(Protocol):
 
         Raises:
             CallerError: the table may not be maintained so, or is being maintained.
-            PartDown: it cannot be taken now. Of MetricsStoreDown, nobody knows whether it was.
+            PartDown: it cannot be taken now. After MetricsStoreDown, nobody knows whether it was.
         """
 
     def has_taken(self, record: WriteRecord) -> bool:

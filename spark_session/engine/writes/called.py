@@ -21,7 +21,7 @@ from spark_session.session.write_statements import ParsedWrite
 def called(
     statement: Statement, parsed: ParsedWrite, call: ProcedureCall, begin: BeginWrite, started: float
 ) -> EngineResult:
-    """Checks a call, and begins it. What it asks for is done by whoever has sent the statement.
+    """Checks a call, and begins it. Whoever has sent the statement does the maintenance.
 
     The procedure of the catalog is never run: it has no floors, and does not know which ingests wait.
 

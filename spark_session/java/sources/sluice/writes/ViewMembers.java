@@ -5,7 +5,6 @@ import static sluice.collections.Lists.optional;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import org.apache.spark.sql.catalyst.parser.ParseException;
 import org.apache.spark.sql.catalyst.plans.logical.CreateView;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.views.CreateIcebergView;
@@ -24,7 +23,7 @@ final class ViewMembers {
     }
 
     /** Returns the words of the clauses of CREATE VIEW that Iceberg's parser leaves out. */
-    static List<String> unkept(LogicalPlan root, String sql) throws ParseException {
+    static List<String> unkept(LogicalPlan root, String sql) {
         List<String> words = new ArrayList<>();
         if (root instanceof CreateIcebergView && new SparkSqlParser().parsePlan(sql) instanceof CreateView create) {
             if (optional(create.collation()).isPresent()) {
