@@ -22,7 +22,7 @@ final class CallMembersTest {
         keep => 7, all => true | [{"name":"keep","kind":"number","value":7},{"name":"all","kind":"boolean","value":true}]
         t => TIMESTAMP '1970-01-01 00:00:01 UTC' | [{"name":"t","kind":"moment","value":1000000}]
         'item' | [{"name":null,"kind":"text","value":"item"}]
-        x => upper('a'), y => -1, z => NULL | [{"name":"x","kind":"other"},{"name":"y","kind":"other"},{"name":"z","kind":"other"}]
+        x => upper('a'), y => -1, z => NULL | [{"name":"x","kind":"other"},{"name":"y","kind":"number","value":-1},{"name":"z","kind":"other"}]
         x => 1.5, y => DATE '2026-01-01', z => :p | [{"name":"x","kind":"other"},{"name":"y","kind":"other"},{"name":"z","kind":"other"}]
         """)
     void argumentsAreLiterals(String arguments, String expected) throws Exception {
