@@ -106,7 +106,7 @@ def test_a_view_is_made_as_dbt_writes_it(hive: HiveGateway) -> None:
             "  (d_year comment 'the year')\n  comment 'by dbt'\n  tblproperties ('user.owner' = 'shop')\n"
             f"  as\n    \n\nwith days as (select * from calendar)\nselect {year} + 0 * count(*) from days"
         )
-        assert not made.description
+        assert made.fetchall() == []
         made.close()
         assert rows(connection, "select d_year from shop.days_of") == [(year,)]
     connection.cursor().execute("drop view if exists shop.days_of")
