@@ -15,6 +15,7 @@ from service.errors.gateway_error import PartDown
 from service.errors.ingest_errors import WriteNotAllowed
 from service.errors.maintenance_errors import MaintenanceNotFound, MaintenanceRunning
 from service.errors.unavailable import ShuttingDown
+from service.maintenance.called_procedures import called_request, check_call
 from service.maintenance.floors import check_floors
 from service.maintenance.run_maintenance import MaintenancePorts, run_maintenance
 from service.model.ingest.writing import TableKey
@@ -28,6 +29,7 @@ from service.model.operations.maintenance import (
     MaintenanceState,
 )
 from service.model.tables.tables import TableName
+from service.model.writes.procedure_calls import ProcedureCall
 from service.periodic_worker import PeriodicWorker
 
 log = structlog.get_logger(__name__)
@@ -94,12 +96,30 @@ class MaintenanceService:
             MaintenanceRunning: the table has one that has not ended.
             MetricsStoreDown: the log does not answer.
         """
+        return self._take(self._record(request, caller))
+
+    def call(
+        self, call: ProcedureCall, table: TableName, caller: str, maintenance_id: UUID
+    ) -> MaintenanceRecord:
+        """Takes the maintenance that a procedure of SQL is, under this id.
+
+        Raises:
+            StatementNotAllowed, SqlInvalid: there is no such procedure, or an argument does not fit.
+            ShuttingDown, WriteNotAllowed, MaintenanceBelowFloor, TableNotFound, CatalogDown,
+            MaintenanceRunning, MetricsStoreDown: as `ask`.
+        """
+        check_call(call)
+        now = self._ports.clock.now()
+        request = called_request(call, table, self.plan.bounds, now)
+        return self._take(MaintenanceRecord(maintenance_id, request, caller, now))
+
+    def _take(self, record: MaintenanceRecord) -> MaintenanceRecord:
+        request = record.request
         if self._is_ending.is_set():
             raise ShuttingDown
         self._check_allowed(request.key.table)
         check_floors(request, self.plan.floors)
         self._ports.catalogs.facts(request.key.table)
-        record = self._record(request, caller)
         open_one = self._ports.log.add(record)
         if open_one.maintenance_id != record.maintenance_id:
             raise MaintenanceRunning(

@@ -13,7 +13,6 @@ from service.maintenance.no_maintenance_metrics import NoMaintenanceMetrics
 from service.model.operations.maintenance import (
     MaintenanceOperation,
     MaintenanceRecord,
-    MaintenanceRequest,
     MaintenanceState,
     OperationResult,
 )
@@ -70,7 +69,7 @@ def run_maintenance(record: MaintenanceRecord, ports: MaintenancePorts) -> Maint
     ports.log.save(record)
     try:
         for operation in _left(record):
-            record = replace(record, results=(*record.results, _done(operation, record.request, ports)))
+            record = replace(record, results=(*record.results, _done(operation, record, ports)))
             ports.log.save(record)
     except PartDown as down:
         if record.attempts < ATTEMPTS:
@@ -91,25 +90,28 @@ def _left(record: MaintenanceRecord) -> list[MaintenanceOperation]:
 
 
 def _done(
-    operation: MaintenanceOperation, request: MaintenanceRequest, ports: MaintenancePorts
+    operation: MaintenanceOperation, record: MaintenanceRecord, ports: MaintenancePorts
 ) -> OperationResult:
     began_ms = ports.clock.elapsed_ms()
-    counts = _counts(operation, request, ports)
+    counts = _counts(operation, record, ports)
     return OperationResult(operation, counts, ports.clock.elapsed_ms() - began_ms)
 
 
 def _counts(
-    operation: MaintenanceOperation, request: MaintenanceRequest, ports: MaintenancePorts
+    operation: MaintenanceOperation, record: MaintenanceRecord, ports: MaintenancePorts
 ) -> Mapping[str, int]:
+    request = record.request
     table, bounds = request.key.table, request.bounds
+    # Ages are those at the request: waiting for its turn must not make it remove more than it asked for.
+    now = min(ports.deletion_clock.now(), record.requested_at)
     match operation:
         case MaintenanceOperation.COMPACT:
             return ports.table_maintenance.compact(request.key)
         case MaintenanceOperation.EXPIRE:
-            snapshots_before = ports.deletion_clock.now() - bounds.snapshot_age
+            snapshots_before = now - bounds.snapshot_age
             return ports.table_maintenance.expire(table, snapshots_before, bounds.snapshots_kept)
         case MaintenanceOperation.REMOVE_ORPHANS:
-            older_than = ports.deletion_clock.now() - bounds.orphan_age
+            older_than = now - bounds.orphan_age
             check_may_remove_orphans(table, older_than, ports.waiting, ports.catalogs)
             return ports.table_maintenance.remove_orphans(table, older_than)
         case _:

@@ -15,11 +15,13 @@ import structlog
 from service.errors.gateway_error import GatewayError
 from service.errors.ingest_errors import WriteNotAllowed
 from service.errors.query_errors import CommitStateUnknown
+from service.errors.statement_errors import StatementNotAllowed
 from service.errors.table_errors import TableAmbiguous, TableNotFound, TableUnreadable
 from service.errors.unavailable import CatalogDown, EngineLost, MetricsStoreDown
 from service.model.writes.writes import WriteKind, WriteOutcome, WriteRecord, WriteState
 from service.ports.clock import Clock
 from service.ports.stores.write_log import CommitMarks, FoundMark, WriteLog
+from service.ports.tables.maintenance_calls import MaintenanceCalls
 from service.sql_writes.rows_affected import rows_affected
 
 if TYPE_CHECKING:
@@ -55,13 +57,15 @@ class SqlWrites:
         clock: Clock,
         rows: Callable[[WriteRecord], pa.Table],
         bounds: SqlWriteBounds = SqlWriteBounds(),
+        calls: MaintenanceCalls | None = None,
     ) -> None:
-        """`rows` returns an outcome as the rows of its statement's result."""
+        """`rows` returns an outcome as the rows of its statement's result. `calls`: None refuses CALL."""
         self.rows = rows
         self._log = write_log
         self._marks = marks
         self._clock = clock
         self._bounds = bounds
+        self._calls = calls
         self._closing = Event()
 
     def begin(self, record: WriteRecord) -> WriteRecord:
@@ -75,6 +79,23 @@ class SqlWrites:
         if not any(fnmatchcase(table, name) for name in self._bounds.tables):
             raise WriteNotAllowed(f"SQL may not write to {table} here.")
         return self._log.begin(record)
+
+    def perform(self, record: WriteRecord) -> None:
+        """Does what a write asks of the gateway itself: a CALL. Any other write is the engine's work.
+
+        Raises:
+            CommitStateUnknown: nobody knows whether the call was taken.
+            StatementNotAllowed: this gateway maintains no tables.
+            CallerError, PartDown: the call was not taken.
+        """
+        if record.write.call is None:
+            return
+        if self._calls is None:
+            raise StatementNotAllowed("No procedures may be called here.")
+        try:
+            self._calls.take(record)
+        except MetricsStoreDown as failure:
+            raise CommitStateUnknown from failure
 
     def sent_before(self, caller: str, request_id: UUID) -> WriteRecord | None:
         """Returns the write that this caller has sent under this id, with its outcome as far as it is known.
@@ -116,7 +137,11 @@ class SqlWrites:
 
     def looked_up(self, record: WriteRecord) -> WriteRecord:
         """Returns a write with its outcome as the table's snapshots show it now; a final one stays."""
-        if record.state.is_final or not record.write.has_snapshot:
+        if record.state.is_final:
+            return record
+        if record.write.kind is WriteKind.CALL and self._calls is not None:
+            return self._looked_up_call(record, self._calls)
+        if not record.write.has_snapshot:
             return record
         found = self._found(record)
         if found is None:
@@ -138,6 +163,14 @@ class SqlWrites:
 
     def _is_over(self, record: WriteRecord) -> bool:
         return self._clock.now() > record.ends_by + timedelta(seconds=self._bounds.grace_s)
+
+    def _looked_up_call(self, record: WriteRecord, calls: MaintenanceCalls) -> WriteRecord:
+        if calls.has_taken(record):
+            return self._kept(replace(record, outcome=WriteOutcome(WriteState.COMMITTED)), None)
+        if self._is_over(record):
+            lost = EngineLost("What ran the CALL was lost. Nothing was begun.")
+            return self._kept(replace(record, outcome=WriteOutcome(WriteState.NOT_COMMITTED)), lost)
+        return record
 
     def _settled(self, record: WriteRecord, failure: EngineLost | CommitStateUnknown) -> WriteRecord:
         """Looks for the write until its engine can no longer commit it, and once more."""

@@ -22,7 +22,7 @@ from spark_session.engine.in_session import child_of
 from spark_session.engine.metadata.answer import answer
 from spark_session.engine.metadata.explained import EXPLAIN, HIDDEN_PLAN, explained
 from spark_session.engine.metadata.metadata_rows import Answer
-from spark_session.engine.session_commands import changed_by
+from spark_session.engine.session_commands import changed_by, is_of_session
 from spark_session.engine.writes.run_write import run_write
 from spark_session.results.result_bounds import cut
 from spark_session.results.result_types import in_arrow_types, result_columns
@@ -81,7 +81,7 @@ def run(session: WarmSession, statement: Statement, attempt: Attempt) -> EngineR
         found = session.guard.read(child, statement.sql)
         if statement.explain is not None or found["nodes"][0] in METADATA:
             return _shown(session, child, statement, found, attempt)
-        if found["nodes"][0] in SESSION:
+        if found["nodes"][0] in SESSION and is_of_session(session, statement):
             return _changed(session, child, statement, attempt)
         if is_write(found["nodes"]):
             return run_write(session, child, statement, found, attempt.note_applied)

@@ -57,6 +57,16 @@ class Changed:
     change: SessionChange | None
 
 
+def is_of_session(session: WarmSession, statement: Statement) -> bool:
+    """Whether a statement changes its session; DROP VIEW of a name with a schema changes a catalog.
+
+    Raises:
+        ParseException: Spark cannot parse it.
+    """
+    command = session.commands.read(statement.sql)
+    return command.kind != "DropView" or len(command.parts) == 1
+
+
 def changed_by(session: WarmSession, child: SparkSession, statement: Statement) -> Changed:
     """Returns what a statement shows and changes; nothing is changed yet.
 

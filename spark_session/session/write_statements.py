@@ -13,6 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812 - everybody's name for it
 
 from service.model.policies.read_plan import ReadPlan
 from service.model.query.query import Parameters
+from service.model.writes.procedure_calls import ArgumentKind, ProcedureArgument, ProcedureCall
 from spark_session.java.own_classes import java_instance
 from spark_session.session.parameters import spark_arguments
 
@@ -25,8 +26,8 @@ class ParsedWrite:
     """A statement that writes: its class in Spark, and the full name of its target.
 
     `options` are the names of those that the target has in the text. The rest is of statements that change a
-    catalog: the new name of a table, the properties that are set (None: taken away), and words for what such
-    a statement may not have here.
+    catalog: the new name of a table, the properties that are set (None: taken away), words for what such
+    a statement may not have here, and the text of a view. `call` is the procedure of a CALL.
     """
 
     kind: str
@@ -37,6 +38,8 @@ class ParsedWrite:
     renamed_to: tuple[str, ...] | None = None
     properties: Mapping[str, str | None] = field(default_factory=dict)
     faults: tuple[str, ...] = ()
+    query: str | None = None
+    call: ProcedureCall | None = None
 
 
 class WritePlan:
@@ -98,7 +101,9 @@ class SqlWrites:
             bool(found["isInIceberg"]),
             None if found["renamedTo"] is None else tuple(found["renamedTo"]),
             found["properties"],
-            tuple(found["faults"]),
+            (*found["faults"], *found["unkept"]),
+            found["query"],
+            None if found["procedure"] is None else _call(found["procedure"], found["arguments"]),
         )
 
     def source(self, session: SparkSession, sql: str, parameters: Parameters) -> DataFrame:
@@ -126,13 +131,16 @@ class SqlWrites:
         """
         return WritePlan(self._java.create(session._jsparkSession, sql, rows._jdf))
 
-    def define(self, session: SparkSession, sql: str) -> WritePlan:
+    def define(self, session: SparkSession, sql: str) -> WritePlan | None:
         """Returns the analyzed statement that changes a catalog, and reads no rows.
+
+        None: it is ALTER VIEW, and Iceberg has no such view.
 
         Raises:
             PySparkException: Spark refused it.
         """
-        return WritePlan(self._java.define(session._jsparkSession, sql))
+        java = self._java.define(session._jsparkSession, sql)
+        return None if java is None else WritePlan(java)
 
     def change(self, session: SparkSession, sql: str, parameters: Parameters) -> WritePlan:
         """Returns the analyzed DELETE, UPDATE or MERGE.
@@ -147,6 +155,14 @@ class SqlWrites:
     def _java(self) -> JavaObject:
         # Not made unless a caller writes.
         return java_instance(self._gateway, "sluice.writes.SqlWrites")
+
+
+def _call(name: Sequence[str], arguments: Sequence[Mapping[str, Any]]) -> ProcedureCall:
+    read = (
+        ProcedureArgument((each["name"] or "").lower(), ArgumentKind(each["kind"]), each.get("value"))
+        for each in arguments
+    )
+    return ProcedureCall(tuple(name), tuple(read))
 
 
 def _bound(parameters: Parameters) -> tuple[list[str], list[JavaObject]]:

@@ -108,8 +108,8 @@ REFUSED_NODES: Mapping[str, Decision] = table_of(
             "ShowTablesCommand ShowTablesExtended ShowViewsCommand",
         ),
         refused(
-            "Calls a procedure of a catalog.",
-            "Call ResolvedProcedure UnresolvedProcedure",
+            "Names a procedure of a catalog.",
+            "ResolvedProcedure UnresolvedProcedure",
         ),
         refused(
             "Changes tables, views, functions, schemas or other things of a catalog, or their statistics.",
@@ -123,9 +123,9 @@ REFUSED_NODES: Mapping[str, Decision] = table_of(
             "AnalyzeColumn AnalyzeColumnCommand AnalyzePartitionCommand AnalyzeTable AnalyzeTableCommand "
             "AnalyzeTables AnalyzeTablesCommand CommentOnNamespace "
             "CreateDataSourceTableCommand CreateDatabaseCommand CreateFunction CreateFunctionCommand "
-            "CreateIcebergView CreateIndex CreateOrReplaceBranch CreateOrReplaceTag "
+            "CreateIndex CreateOrReplaceBranch CreateOrReplaceTag "
             "CreateSQLFunctionCommand CreateTableCommand CreateTableLikeCommand "
-            "CreateTempViewUsing CreateUserDefinedFunction CreateView DropBranch "
+            "CreateTempViewUsing CreateUserDefinedFunction DropBranch "
             "DropConstraint DropDatabaseCommand DropFunction DropFunctionCommand "
             "DropIdentifierFields DropIndex DropPartitionField DropPartitions "
             "DropTableCommand DropTag DropTempViewCommand NoopCommand RecoverPartitions "

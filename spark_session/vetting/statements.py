@@ -40,7 +40,13 @@ STATEMENTS: Mapping[str, Decision] = table_of(
         refused(
             "Changes the values of its caller's session. Outside of a session there is nothing to change.",
             "SetConfiguration SetQuotedConfiguration SetTimeZone ResetConfiguration ResetQuotedConfiguration "
-            "SetCatalog Use UseNamespace CreateView DropView",
+            "SetCatalog Use UseNamespace",
+            SESSION_REQUIRED,
+        ),
+        refused(
+            "Creates or drops a temporary view of its caller's session. Of a view of a catalog, allowed by "
+            "`sql_writes`, to those whom policies let do it.",
+            "CreateView DropView",
             SESSION_REQUIRED,
         ),
         refused(
@@ -52,7 +58,11 @@ STATEMENTS: Mapping[str, Decision] = table_of(
             "Runs a text that is made while it runs, or declares variables for it.",
             "VisitExecuteImmediate CreateVariable DropVariable",
         ),
-        refused("Calls a procedure of a catalog.", "Call"),
+        refused(
+            "Calls a procedure of maintenance. Allowed by `sql_writes`, to those whom policies let do it.",
+            "Call",
+            SQL_WRITES_OFF,
+        ),
         refused(
             "Creates a function, whose code or text other queries would run.",
             "CreateFunction CreateUserDefinedFunction DropFunction",
@@ -66,7 +76,7 @@ STATEMENTS: Mapping[str, Decision] = table_of(
             SQL_WRITES_OFF,
         ),
         refused(
-            "Creates, changes or drops a view, or something of a table or schema that SQL may not change.",
+            "Changes a view, or something of a table or schema that SQL may not change.",
             "CreateTableLike CreateTempViewUsing AlterViewQuery "
             "AlterViewSchemaBinding "
             "SetNamespaceProperties UnsetNamespaceProperties SetNamespaceLocation "

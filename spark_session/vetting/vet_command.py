@@ -27,8 +27,14 @@ SESSION_NODES: Mapping[str, Decision] = table_of(
     (
         refused(
             "Changes the values of its caller's session. Outside of a session there is nothing to change.",
-            "CreateViewCommand DropIcebergView DropView ResetCommand SetCatalogAndNamespace "
-            "SetCatalogCommand SetCommand SetNamespaceCommand",
+            "CreateViewCommand ResetCommand SetCatalogAndNamespace SetCatalogCommand SetCommand "
+            "SetNamespaceCommand",
+            SESSION_REQUIRED,
+        ),
+        refused(
+            "Drops a temporary view of its caller's session. With a schema before the name, it drops a view "
+            "of a catalog: allowed by `sql_writes`, to those who have the actions `create` and `modify`.",
+            "DropIcebergView DropView",
             SESSION_REQUIRED,
         ),
     )

@@ -28,8 +28,8 @@ WRITE_NODES: Mapping[str, Decision] = table_of(
             SQL_WRITES_OFF,
         ),
         refused(
-            "Creates, replaces or drops a table of Iceberg. Allowed by `sql_writes`, to those who have the "
-            "action `create`, and `modify` if there was one.",
+            "Creates, replaces or drops a table of Iceberg. Allowed by `sql_writes`, to those who "
+            "have the action `create`, and `modify` if there was one.",
             "CreateTable CreateTableAsSelect DropTable ReplaceTable ReplaceTableAsSelect",
             SQL_WRITES_OFF,
         ),
@@ -40,8 +40,20 @@ WRITE_NODES: Mapping[str, Decision] = table_of(
             SQL_WRITES_OFF,
         ),
         refused(
-            "Gives a table or column another name, to which policies do not apply. Allowed by `sql_writes`, "
-            "to those who have the action `admin`.",
+            "Creates or replaces a view of a catalog of Iceberg. Allowed by `sql_writes`, to those who "
+            "have the action `create`, and `modify` if it may replace one.",
+            "CreateIcebergView CreateView",
+            SQL_WRITES_OFF,
+        ),
+        refused(
+            "Calls a procedure that the gateway has an operation of maintenance for. Allowed by "
+            "`sql_writes`, to those who have the action `maintain`.",
+            "Call",
+            SQL_WRITES_OFF,
+        ),
+        refused(
+            "Gives a table, view or column another name, to which policies do not apply. Allowed by "
+            "`sql_writes`, to those who have the action `admin`.",
             "RenameColumn RenameTable",
             SQL_WRITES_OFF,
         ),
@@ -59,10 +71,20 @@ WRITING_NODES: Mapping[str, Decision] = table_of(
 )
 """The nodes that an analyzed statement has because it writes."""
 
-WRITES = frozenset(WRITE_NODES)
+DROPS_OF_VIEWS = frozenset({"DropIcebergView", "DropView"})
+"""With one part in the name, they drop a temporary view of a session, and nothing of a catalog."""
+WRITES = frozenset(WRITE_NODES) | DROPS_OF_VIEWS
 WRITING = frozenset({*WRITING_NODES, "DeleteFromTable"})
 """`DeleteFromTable` stays in a plan that deletes all rows."""
-NAMED = frozenset({"UnresolvedIdentifier", "UnresolvedNamespace", "UnresolvedTable", "UnresolvedTableOrView"})
+NAMED = frozenset(
+    {
+        "UnresolvedIdentifier",
+        "UnresolvedNamespace",
+        "UnresolvedTable",
+        "UnresolvedTableOrView",
+        "ResolvedIdentifier",
+    }
+)
 """The nodes that name the target of such a statement, as it is parsed."""
 INSTRUCTIONS = frozenset(
     {"CheckOverflowInTableInsert", "Copy", "Delete", "Discard", "Insert", "Keep", "Split", "Update"}
@@ -71,13 +93,18 @@ INSTRUCTIONS = frozenset(
 _KINDS: Mapping[str, WriteKind] = {
     "AddColumns": WriteKind.ALTER_TABLE,
     "AlterColumns": WriteKind.ALTER_TABLE,
+    "Call": WriteKind.CALL,
     "CommentOnTable": WriteKind.COMMENT,
+    "CreateIcebergView": WriteKind.CREATE_VIEW,
     "CreateNamespace": WriteKind.CREATE_SCHEMA,
     "CreateTable": WriteKind.CREATE_TABLE,
     "CreateTableAsSelect": WriteKind.CREATE_TABLE_AS,
+    "CreateView": WriteKind.CREATE_VIEW,
     "DropColumns": WriteKind.ALTER_TABLE,
+    "DropIcebergView": WriteKind.DROP_VIEW,
     "DropNamespace": WriteKind.DROP_SCHEMA,
     "DropTable": WriteKind.DROP_TABLE,
+    "DropView": WriteKind.DROP_VIEW,
     "RenameColumn": WriteKind.RENAME,
     "RenameTable": WriteKind.RENAME,
     "ReplaceTable": WriteKind.REPLACE_TABLE,
@@ -90,8 +117,20 @@ _KINDS: Mapping[str, WriteKind] = {
     "UpdateTable": WriteKind.UPDATE,
 }
 
-DEFINING = frozenset(_KINDS) - {"DeleteFromTable", "InsertIntoStatement", "MergeIntoTable", "UpdateTable"}
+_REPLACING: Mapping[WriteKind, WriteKind] = {
+    WriteKind.CREATE_VIEW: WriteKind.REPLACE_VIEW,
+    WriteKind.INSERT: WriteKind.INSERT_OVERWRITE,
+}
+DEFINING = frozenset(_KINDS) - {
+    "Call",
+    "DeleteFromTable",
+    "InsertIntoStatement",
+    "MergeIntoTable",
+    "UpdateTable",
+}
 """The statements that change a catalog."""
+NEW_VIEWS = frozenset({"CreateIcebergView", "CreateView"})
+"""Those that keep the text of a query."""
 
 
 def is_write(nodes: Sequence[str]) -> bool:
@@ -117,4 +156,4 @@ def kind_of(node: str, *, is_overwrite: bool = False) -> WriteKind:
     found = _KINDS.get(node)
     if found is None:
         raise StatementNotAllowed("A statement that writes has one table that it writes to.")
-    return WriteKind.INSERT_OVERWRITE if is_overwrite else found
+    return _REPLACING.get(found, found) if is_overwrite else found

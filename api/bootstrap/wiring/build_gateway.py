@@ -89,7 +89,10 @@ def _gateway(settings: Settings, components: Components, read_stream: ReadStream
     audit = build_audit(settings, components, clock, metrics)
     sessions = build_sessions(settings, components)
     policy_service = build_policies(settings, components, metrics)
-    queries = _queries(settings, components, clock, metrics, lineage, audit, sessions, policy_service.live)
+    maintenances = _maintenances(settings, components, clock, metrics, lineage)
+    queries = _queries(
+        settings, components, clock, metrics, lineage, audit, sessions, policy_service.live, maintenances
+    )
     ingests = _ingests(settings, components, clock, metrics, lineage, audit)
     api_keys = build_api_keys(settings, components) if settings.api_keys else None
     policies = CreatorPolicies(
@@ -99,7 +102,7 @@ def _gateway(settings: Settings, components: Components, read_stream: ReadStream
     gateway = Gateway(
         queries=queries,
         ingests=ingests,
-        maintenances=_maintenances(settings, components, clock, metrics, lineage),
+        maintenances=maintenances,
         streams=streams,
         store=components.metrics_store,
         filter_cache=components.filter_cache,
@@ -198,6 +201,7 @@ def _queries(
     audit: Audit,
     sessions: SessionService,
     policies: LivePolicies | None,
+    maintenances: MaintenanceService,
 ) -> QueryService:
     bounds = QueryBounds(
         workers=settings.query_workers,
@@ -214,7 +218,7 @@ def _queries(
         build_query_ports(settings, components, clock, metrics, lineage, audit, policies),
         sessions=sessions,
         own_settings=own_settings(settings),
-        writes=build_sql_writes(settings, components, clock),
+        writes=build_sql_writes(settings, components, clock, maintenances),
     )
     lost = LostQueries(components.metrics_store, audit.trail, shown_statement(settings))
     return QueryService(

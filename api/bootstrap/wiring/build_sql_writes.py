@@ -9,6 +9,8 @@ from api.bootstrap.settings import Settings
 from service.adapters.sql_writes.commit_marks import IcebergCommitMarks
 from service.adapters.sql_writes.outcome_rows import outcome_rows
 from service.adapters.sql_writes.postgres_write_log import PostgresWriteLog
+from service.maintenance.called_maintenance import CalledMaintenance
+from service.maintenance.maintenance_service import MaintenanceService
 from service.periodic_worker import PeriodicWorker
 from service.ports.clock import Clock
 from service.sql_writes.sql_writes import GRACE_S, SqlWriteBounds, SqlWrites
@@ -17,7 +19,9 @@ _FORGET_EVERY_S = 3_600.0
 _ENDED_WITHIN_S = 2.0
 
 
-def build_sql_writes(settings: Settings, components: Components, clock: Clock) -> SqlWrites | None:
+def build_sql_writes(
+    settings: Settings, components: Components, clock: Clock, maintenances: MaintenanceService
+) -> SqlWrites | None:
     """Returns the writes by SQL; None: SQL may not write here."""
     if not settings.sql_writes:
         return None
@@ -41,6 +45,7 @@ def build_sql_writes(settings: Settings, components: Components, clock: Clock) -
             settle_s=settings.sql_write_settle_s,
             grace_s=GRACE_S + settings.engine_grace_s + settings.engine_given_up_timeout_s,
         ),
+        CalledMaintenance(maintenances),
     )
     components.stack.callback(writes.close)
     return writes

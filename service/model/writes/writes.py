@@ -10,6 +10,7 @@ from uuid import UUID
 
 from service.model.policies.actions import Action
 from service.model.tables.tables import TableName
+from service.model.writes.procedure_calls import ProcedureCall
 
 MARK = "sluice.query-id"
 """The property of a snapshot that names the query that committed it."""
@@ -33,6 +34,10 @@ class WriteKind(StrEnum):
     ALTER_TABLE = "ALTER_TABLE"
     RENAME = "RENAME"
     COMMENT = "COMMENT"
+    CREATE_VIEW = "CREATE_VIEW"
+    REPLACE_VIEW = "REPLACE_VIEW"
+    DROP_VIEW = "DROP_VIEW"
+    CALL = "CALL"
 
     @property
     def needs(self) -> tuple[Action, ...]:
@@ -74,6 +79,10 @@ _NEEDS: Mapping[WriteKind, tuple[Action, ...]] = {
     WriteKind.ALTER_TABLE: (Action.MODIFY,),
     WriteKind.RENAME: (Action.ADMIN,),
     WriteKind.COMMENT: (Action.MODIFY,),
+    WriteKind.CREATE_VIEW: (Action.CREATE,),
+    WriteKind.REPLACE_VIEW: (Action.CREATE, Action.MODIFY),
+    WriteKind.DROP_VIEW: (Action.CREATE, Action.MODIFY),
+    WriteKind.CALL: (Action.MAINTAIN,),
 }
 _WITH_ROWS = frozenset(
     {
@@ -110,12 +119,14 @@ class WriteState(StrEnum):
 class Write:
     """The change of a statement: its kind, and the table that it changes; of a schema, it is the table `*`.
 
-    `reads` are the full names of the tables that it reads, for the audit log alone.
+    `reads` are the full names of the tables that it reads, for the audit log alone. `call` is the procedure
+    that the gateway runs itself; it is not kept in records.
     """
 
     kind: WriteKind
     table: TableName
     reads: tuple[str, ...] = ()
+    call: ProcedureCall | None = None
 
     @property
     def has_snapshot(self) -> bool:

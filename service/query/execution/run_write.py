@@ -17,7 +17,7 @@ from service.errors.query_errors import (
 )
 from service.errors.unavailable import EngineLost
 from service.model.query.results import Column
-from service.model.writes.writes import Write, WriteRecord, WriteState
+from service.model.writes.writes import Write, WriteKind, WriteRecord, WriteState
 from service.ports.clock import Clock
 from service.ports.engine.query_engine import Engine, EngineResult
 from service.query.execution.run_pruned import statement_of
@@ -29,6 +29,12 @@ log = structlog.get_logger(__name__)
 COLUMNS = (
     Column("rows_affected", "BIGINT", is_nullable=True),
     Column("snapshot_id", "BIGINT", is_nullable=True),
+)
+
+
+CALLED = (
+    Column("maintenance_id", "STRING", is_nullable=False),
+    Column("table_name", "STRING", is_nullable=False),
 )
 
 
@@ -66,6 +72,7 @@ def run_write(query: QueryHandle, writes: SqlWrites, engine: Engine, clock: Cloc
 
     try:
         result = engine.run(replace(statement_of(query, query.text.sql), begin_write=begin))
+        _performed(begun, writes)
     except _SentBefore as sent:
         return _sent_before(query, writes, writes.looked_up(sent.record))
     except GatewayError as failure:
@@ -78,6 +85,11 @@ def run_write(query: QueryHandle, writes: SqlWrites, engine: Engine, clock: Cloc
     ended = writes.ended(begun[0], None)
     query.note_write(ended)
     return replace(result, rows=writes.rows(ended), columns=_columns(ended))
+
+
+def _performed(begun: list[WriteRecord], writes: SqlWrites) -> None:
+    for record in begun:
+        writes.perform(record)
 
 
 def _record(query: QueryHandle, write: Write, clock: Clock) -> WriteRecord:
@@ -146,4 +158,6 @@ def _result(writes: SqlWrites, record: WriteRecord) -> EngineResult:
 
 
 def _columns(record: WriteRecord) -> tuple[Column, ...]:
+    if record.write.kind is WriteKind.CALL:
+        return CALLED
     return COLUMNS if record.write.has_snapshot else ()

@@ -8,11 +8,12 @@ from service.model.policies.read_plan import name_of
 from service.model.writes.writes import Write, WriteKind
 from service.policies.require import require
 from spark_session.engine.writes.asked_write import AskedWrite
+from spark_session.engine.writes.checked_view import checked_view
 from spark_session.engine.writes.inserted_rows import allow_all_rows, guarded_source
 from spark_session.engine.writes.ready_write import ReadyWrite, read_by, unknown_work
-from spark_session.session.write_statements import ParsedWrite
+from spark_session.session.write_statements import ParsedWrite, WritePlan
+from spark_session.vetting.vetted_writes import NEW_VIEWS
 
-OF_SCHEMAS = frozenset({WriteKind.CREATE_SCHEMA, WriteKind.DROP_SCHEMA})
 AS_SELECT = frozenset({WriteKind.CREATE_TABLE_AS, WriteKind.REPLACE_TABLE_AS})
 _REMOVING = frozenset(
     {
@@ -21,6 +22,8 @@ _REMOVING = frozenset(
         WriteKind.DROP_TABLE,
         WriteKind.ALTER_TABLE,
         WriteKind.RENAME,
+        WriteKind.REPLACE_VIEW,
+        WriteKind.DROP_VIEW,
     }
 )
 """Those that change or take away rows or columns, of which their principal must see everything."""
@@ -42,12 +45,22 @@ def defined(asked: AskedWrite) -> ReadyWrite:
             require(statement.access, action, name_of(parsed.renamed_to))
     if write.kind in _REMOVING:
         allow_all_rows(statement.access, write)
+    if parsed.kind in NEW_VIEWS:
+        reads, applied = checked_view(asked)
+        return ReadyWrite(_definition(asked), unknown_work(), reads, applied)
     if write.kind not in AS_SELECT:
-        return ReadyWrite(session.sql_writes.define(child, statement.sql), unknown_work())
+        return ReadyWrite(_definition(asked), unknown_work())
     rows, applied = guarded_source(asked)
     work = session.planned_work.read(rows)
     reads = read_by(session.table_guards.read(child, None, rows))
     return ReadyWrite(session.sql_writes.create(child, statement.sql, rows), work, reads, applied)
+
+
+def _definition(asked: AskedWrite) -> WritePlan:
+    plan = asked.session.sql_writes.define(asked.child, asked.statement.sql)
+    if plan is None:
+        raise StatementNotAllowed(f"{asked.write.table} is not a view: write ALTER TABLE … RENAME TO.")
+    return plan
 
 
 def _allow_form(parsed: ParsedWrite, write: Write) -> None:

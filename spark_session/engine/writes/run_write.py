@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,26 +14,26 @@ from pyspark.sql import SparkSession
 
 from service.errors.query_errors import CommitConflict, CommitStateUnknown, QueryCanceled
 from service.errors.statement_errors import SqlWritesOff, StatementNotAllowed
-from service.model.policies.read_plan import name_of
-from service.model.tables.reserved_names import is_plain, is_reserved
-from service.model.writes.writes import MARK, Write, WriteKind
-from service.policies.require import EVERY_TABLE, require
+from service.model.writes.writes import MARK, Write
+from service.policies.require import require
 from service.ports.engine.query_engine import EngineResult, Statement
+from spark_session.engine.writes.asked_target import OF_VIEWS, asked_target
 from spark_session.engine.writes.asked_write import AskedWrite
+from spark_session.engine.writes.called import called
 from spark_session.engine.writes.changed_rows import changed_rows
-from spark_session.engine.writes.definitions import OF_SCHEMAS, defined
+from spark_session.engine.writes.definitions import defined
 from spark_session.engine.writes.inserted_rows import inserted_rows
 from spark_session.engine.writes.ready_write import ReadyWrite
 from spark_session.java.jvm import UNREACHABLE
 from spark_session.session.warm_session import WarmSession
 from spark_session.session.write_statements import ParsedWrite
 from spark_session.spark_errors import causes_of
-from spark_session.vetting.vet import allow_relations
-from spark_session.vetting.vetted_writes import DEFINING, kind_of
+from spark_session.vetting.vetted_writes import DEFINING, NEW_VIEWS
 
 _FAILED = "org.apache.iceberg.exceptions.CommitFailedException"
 _INVALID = "org.apache.iceberg.exceptions.ValidationException"
 """Another commit contradicts the rows; in a definition, there is no such table."""
+_UNSUPPORTED = "java.lang.UnsupportedOperationException"
 _UNKNOWN = "org.apache.iceberg.exceptions.CommitStateUnknownException"
 
 
@@ -61,9 +61,13 @@ def run_write(
     if statement.begin_write is None:
         raise SqlWritesOff
     started = time.monotonic()
-    session.guard.allow_write(found, statement.parameters)
     parsed = session.sql_writes.read(child, statement.sql)
-    write = _write(parsed)
+    if parsed.call is not None:
+        return called(statement, parsed, parsed.call, statement.begin_write, started)
+    if parsed.kind not in NEW_VIEWS:
+        # The text of a view is read again alone: as a part of its statement, Iceberg's parser has changed it.
+        session.guard.allow_write(found, statement.parameters)
+    write = asked_target(parsed)
     for action in write.kind.needs:
         require(statement.access, action, write.table)
     ready = _ready(
@@ -77,7 +81,7 @@ def run_write(
     if statement.admit is not None:
         session.children.use_pool(child, statement.admit(ready.work))
     statement.begin_write(replace(write, reads=ready.reads))
-    _committed(session, ready, write.kind, str(statement.query_id))
+    _committed(session, ready, write, str(statement.query_id))
     return EngineResult(
         rows=pa.table({}),
         columns=(),
@@ -88,41 +92,6 @@ def run_write(
         plan_text=str,
         applied=ready.applied,
     )
-
-
-def _write(parsed: ParsedWrite) -> Write:
-    kind = kind_of(parsed.kind, is_overwrite=parsed.is_overwrite)
-    if parsed.target is None:
-        raise StatementNotAllowed(f"{kind.words} needs the name of a table.")
-    target = (*parsed.target, EVERY_TABLE.table) if kind in OF_SCHEMAS else parsed.target
-    for parts in (parsed.target, parsed.renamed_to or ()):
-        _allow_parts(parts)
-    for parts in (target, parsed.renamed_to or target):
-        _allow_name(kind, parts)
-    if parsed.options:
-        raise StatementNotAllowed(f"A table may not be written with the option {parsed.options[0][:40]!r}.")
-    if parsed.faults:
-        raise StatementNotAllowed(f"{kind.words} may not have {parsed.faults[0][:40]} here.")
-    return Write(kind, name_of(target))
-
-
-def _allow_parts(parts: Sequence[str]) -> None:
-    allow_relations([parts])
-    for part in parts:
-        if not is_plain(part):
-            raise StatementNotAllowed(
-                f"SQL writes to no table whose name has the part {part[:40]!r}: parts are not empty, and have"
-                " no dot, backslash, asterisk or control character, nor spaces around them."
-            )
-
-
-def _allow_name(kind: WriteKind, parts: Sequence[str]) -> None:
-    if len(parts) < 3:
-        raise StatementNotAllowed(f"{kind.words} needs the name of a table in a schema of a catalog.")
-    if is_reserved(parts[-1]):
-        raise StatementNotAllowed(
-            f"{parts[-1]} is a name for metadata or versions of a table, which SQL does not write to."
-        )
 
 
 def _ready(asked: AskedWrite) -> ReadyWrite:
@@ -141,15 +110,17 @@ def _allow_target(parsed: ParsedWrite, write: Write, ready: ReadyWrite) -> None:
         )
 
 
-def _committed(session: WarmSession, ready: ReadyWrite, kind: WriteKind, query_id: str) -> None:
+def _committed(session: WarmSession, ready: ReadyWrite, write: Write, query_id: str) -> None:
     try:
         ready.plan.run(MARK, query_id)
     except (PySparkException, Py4JJavaError) as failure:
         classes = _classes(failure)
         if _UNKNOWN in classes:
             raise CommitStateUnknown from failure
-        if _FAILED in classes or (kind.has_snapshot and _INVALID in classes):
+        if _FAILED in classes or (write.has_snapshot and _INVALID in classes):
             raise CommitConflict from failure
+        if write.kind in OF_VIEWS and _UNSUPPORTED in classes:
+            raise StatementNotAllowed(f"The catalog {write.table.catalog} has no views.") from failure
         raise
     except (*UNREACHABLE, pa.ArrowException) as failure:
         if session.is_lost() or isinstance(failure, Py4JNetworkError):

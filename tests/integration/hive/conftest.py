@@ -49,6 +49,7 @@ def hive() -> Iterator[HiveGateway]:
         "SLUICE_DEFAULT_SCHEMA": "shop",
         "SLUICE_HIVE_PORT": str(port),
         "SLUICE_HIVE_HTTP": "true",
+        "SLUICE_SQL_WRITES": "true",
         "SLUICE_API_TOKENS": f'{{"{NAME}": "{hashlib.sha256(PASSWORD.encode()).hexdigest()}"}}',
     }
     with long_lived_jvms():

@@ -97,6 +97,23 @@ def test_a_session_takes_the_settings_of_dbt(hive: HiveGateway) -> None:
     assert rows(connection, '/* {"app": "dbt"} */ SELECT CAST(\'x\' AS INT)') == [(None,)]
 
 
+def test_a_view_is_made_as_dbt_writes_it(hive: HiveGateway) -> None:
+    connection = by_password(hive)
+    for year in (1999, 2000):
+        made = connection.cursor()
+        made.execute(
+            '/* {"app": "dbt", "node_id": "model.shop.days_of"} */\n\n  create or replace view shop.days_of\n'
+            "  (d_year comment 'the year')\n  comment 'by dbt'\n  tblproperties ('user.owner' = 'shop')\n"
+            f"  as\n    \n\nwith days as (select * from calendar)\nselect {year} + 0 * count(*) from days"
+        )
+        assert made.fetchall() == []
+        made.close()
+        assert rows(connection, "select d_year from shop.days_of") == [(year,)]
+    connection.cursor().execute("drop view if exists shop.days_of")
+    with pytest.raises(OperationalError, match="TABLE_NOT_FOUND"):
+        rows(connection, "select d_year from shop.days_of")
+
+
 def test_a_statement_is_canceled(hive: HiveGateway) -> None:
     cursor = by_password(hive).cursor()
     cursor.execute(ENDLESS, async_=True)

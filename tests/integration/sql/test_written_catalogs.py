@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from service.errors.gateway_error import GatewayError
@@ -117,11 +119,19 @@ def test_schemas_are_created_and_dropped(engine: SparkEngine) -> None:
         f"ALTER TABLE {TABLE} ADD PARTITION FIELD id",
         f"ALTER TABLE {TABLE} CREATE BRANCH audit",
         f"ALTER VIEW {TABLE} RENAME TO lake.shop.other",
-        f"CALL lake.system.rewrite_data_files('{TABLE}')",
+        f"CALL lake.system.rollback_to_snapshot('{TABLE}', 1)",
+        f"CALL lake.system.rewrite_data_files(table => '{TABLE}', options => map('a', 'b'))",
+        f"CALL spark_catalog.system.rewrite_data_files(table => '{TABLE}')",
+        f"CALL lake.system.rewrite_data_files(table => '{TABLE}.files')",
+        "CALL lake.system.rewrite_data_files(table => 'a/b')",
         "COMMENT ON SCHEMA lake.shop IS 'x'",
         f"ANALYZE TABLE {TABLE} COMPUTE STATISTICS",
         "CREATE FUNCTION lake.shop.f AS 'x.Y'",
+        # Folders have no views.
         f"CREATE VIEW lake.shop.v AS SELECT * FROM {TABLE}",
+        f"CREATE OR REPLACE VIEW lake.shop.v AS SELECT * FROM {TABLE}",
+        "ALTER VIEW lake.shop.v AS SELECT 1",
+        f"CREATE VIEW spark_catalog.default.v AS SELECT * FROM {TABLE}",
     ],
 )
 def test_what_reaches_beyond_the_table_is_refused(engine: SparkEngine, sql: str) -> None:
@@ -131,6 +141,28 @@ def test_what_reaches_beyond_the_table_is_refused(engine: SparkEngine, sql: str)
     assert rows(engine, f"SELECT * FROM {TABLE}") == [(1, "a")]
 
 
+def test_a_call_is_only_begun(engine: SparkEngine) -> None:
+    """The engine removes nothing: whoever has sent the statement maintains the table."""
+    before = rows(engine, f"SELECT snapshot_id FROM {TABLE}.snapshots")
+    root_of(engine).sql(f"INSERT INTO {TABLE} VALUES (2, 'b')")
+    begun: list[Write] = []
+    write(
+        engine,
+        "CALL lake.system.expire_snapshots(retain_last => 1, table => 'shop.defined',"
+        " OLDER_THAN => TIMESTAMP '2035-01-01 00:00:00 UTC')",
+        begin=begun.append,
+    )
+    (asked,) = begun
+    assert (asked.kind.value, str(asked.table)) == ("CALL", TABLE)
+    assert asked.call is not None
+    assert asked.call.moment("older_than") == datetime(2035, 1, 1, tzinfo=UTC)
+    assert {each.name: each.value for each in asked.call.arguments if each.name != "older_than"} == {
+        "retain_last": 1,
+        "table": "shop.defined",
+    }
+    assert set(before) < set(rows(engine, f"SELECT snapshot_id FROM {TABLE}.snapshots"))
+
+
 @pytest.mark.parametrize(
     "sql",
     [
@@ -138,6 +170,9 @@ def test_what_reaches_beyond_the_table_is_refused(engine: SparkEngine, sql: str)
         f"DROP TABLE {TABLE}",
         "CREATE SCHEMA lake.made",
         f"ALTER TABLE {TABLE} ADD COLUMN x INT",
+        f"CREATE VIEW lake.shop.v AS SELECT * FROM {TABLE}",
+        "DROP VIEW IF EXISTS lake.shop.v",
+        f"CALL lake.system.rewrite_data_files(table => '{TABLE}')",
     ],
 )
 def test_queries_may_not_change_a_catalog(engine: SparkEngine, sql: str) -> None:

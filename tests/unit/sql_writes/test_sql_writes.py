@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
 from service.adapters.sql_writes.outcome_rows import outcome_rows
 from service.errors.gateway_error import GatewayError
 from service.errors.ingest_errors import WriteNotAllowed
+from service.errors.maintenance_errors import MaintenanceRunning
 from service.errors.query_errors import CommitConflict, CommitStateUnknown, QueryFailed
+from service.errors.statement_errors import StatementNotAllowed
 from service.errors.unavailable import CatalogDown, EngineLost, MetricsStoreDown
 from service.model.tables.tables import TableName
+from service.model.writes.procedure_calls import ProcedureCall
 from service.model.writes.writes import Write, WriteKind, WriteOutcome, WriteRecord, WriteState
 from service.ports.stores.write_log import MarkedCommit
+from service.ports.tables.maintenance_calls import MaintenanceCalls
 from service.sql_writes.rows_affected import rows_affected
 from service.sql_writes.sql_writes import GRACE_S, SqlWriteBounds, SqlWrites
 from tests.fakes.clock import FakeClock
@@ -28,7 +32,7 @@ COMMIT = MarkedCommit(7, {"added-records": "3"}, had_deletes=False)
 class Writes:
     """The service over fakes, and a write that has begun."""
 
-    def __init__(self, tables: tuple[str, ...] = ("*",)) -> None:
+    def __init__(self, tables: tuple[str, ...] = ("*",), calls: MaintenanceCalls | None = None) -> None:
         self.log, self.marks, self.clock = FakeWriteLog(), FakeCommitMarks(), FakeClock()
         self.service = SqlWrites(
             self.log,
@@ -36,6 +40,7 @@ class Writes:
             self.clock,
             outcome_rows,
             SqlWriteBounds(tables=tables, settle_s=0.0),
+            calls,
         )
 
     def record(self, **more: object) -> WriteRecord:
@@ -166,3 +171,63 @@ def test_rows_are_counted_where_the_summary_knows_them(
     kind: WriteKind, summary: dict[str, str], had_deletes: bool | None, rows: int | None
 ) -> None:
     assert rows_affected(kind, MarkedCommit(1, summary, had_deletes)) == rows
+
+
+class FakeCalls:
+    """The `MaintenanceCalls` port: has taken what a test puts in. `fault` is raised by the next `take`."""
+
+    def __init__(self) -> None:
+        self.taken: set[UUID] = set()
+        self.fault: GatewayError | None = None
+
+    def take(self, record: WriteRecord) -> None:
+        if self.fault is not None:
+            raise self.fault
+        self.taken.add(record.query_id)
+
+    def has_taken(self, record: WriteRecord) -> bool:
+        return record.query_id in self.taken
+
+
+CALL = Write(WriteKind.CALL, TABLE, call=ProcedureCall(("lake", "system", "rewrite_data_files")))
+
+
+def test_the_record_of_the_maintenance_proves_that_a_call_was_taken() -> None:
+    calls = FakeCalls()
+    writes = Writes(calls=calls)
+    record = writes.service.begin(writes.record(write=CALL))
+    assert writes.service.looked_up(record).state is WriteState.RUNNING
+    writes.service.perform(record)
+    assert writes.service.looked_up(record).outcome == WriteOutcome(WriteState.COMMITTED)
+    lost = writes.service.begin(writes.record(write=CALL, query_id=uuid4()))
+    writes.clock.advance(timedelta(seconds=GRACE_S + 301))
+    assert writes.service.looked_up(lost).state is WriteState.NOT_COMMITTED
+
+
+def test_a_call_whose_store_does_not_answer_is_not_known() -> None:
+    calls = FakeCalls()
+    writes = Writes(calls=calls)
+    record = writes.service.begin(writes.record(write=CALL))
+    calls.fault = MetricsStoreDown()
+    with pytest.raises(CommitStateUnknown) as failure:
+        writes.service.perform(record)
+    assert writes.service.ended(record, failure.value).state is WriteState.UNKNOWN
+    calls.fault = MaintenanceRunning("x")
+    with pytest.raises(MaintenanceRunning) as refused:
+        writes.service.perform(record)
+    ended = writes.service.ended(record, refused.value)
+    assert (ended.state, ended.error_code) == (WriteState.NOT_COMMITTED, "MAINTENANCE_RUNNING")
+
+
+def test_only_a_call_is_done_by_the_gateway() -> None:
+    writes = Writes()
+    writes.service.perform(writes.begun())
+    with pytest.raises(StatementNotAllowed):
+        writes.service.perform(writes.record(write=CALL))
+
+
+def test_the_row_of_a_call_has_the_id_of_its_maintenance() -> None:
+    record = Writes().record(write=CALL)
+    assert outcome_rows(record).to_pylist() == [
+        {"maintenance_id": str(record.query_id), "table_name": "lake.shop.orders"}
+    ]

@@ -13,16 +13,21 @@ from service.errors.gateway_error import GatewayError
 from service.errors.query_errors import QueryCanceled, QueryFailed
 from service.errors.statement_errors import SqlWritesOff
 from service.errors.unavailable import EngineLost
+from service.maintenance.called_maintenance import CalledMaintenance
 from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.query import QueryRequest, QueryState
 from service.model.tables.tables import TableName
+from service.model.writes.procedure_calls import ArgumentKind, ProcedureArgument, ProcedureCall
 from service.model.writes.writes import Write, WriteKind, WriteState
 from service.ports.engine.query_engine import EngineResult, Statement
 from service.ports.stores.write_log import MarkedCommit
+from service.ports.tables.maintenance_calls import MaintenanceCalls
 from service.query.execution.run_query import QueryPorts, run_query
 from service.query.registry.query_handle import QueryHandle
 from service.sql_writes.sql_writes import SqlWriteBounds, SqlWrites
+from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
 from tests.fakes.engine import FakeEngine
+from tests.fakes.maintenance import FakeMaintenances
 from tests.fakes.write_log import FakeCommitMarks, FakeWriteLog
 from tests.unit.query.conftest import Bench
 
@@ -56,12 +61,14 @@ class WritingEngine(FakeEngine):
 
 
 class Writing:
-    def __init__(self, bench: Bench, failure: GatewayError | None = None) -> None:
+    def __init__(
+        self, bench: Bench, failure: GatewayError | None = None, calls: MaintenanceCalls | None = None
+    ) -> None:
         self.bench, self.log, self.marks = bench, FakeWriteLog(), FakeCommitMarks()
         self.engine = WritingEngine(self.marks, failure)
         bench.engine = self.engine
         bounds = SqlWriteBounds(settle_s=0.0)
-        self.writes = SqlWrites(self.log, self.marks, bench.ports.clock, outcome_rows, bounds)
+        self.writes = SqlWrites(self.log, self.marks, bench.ports.clock, outcome_rows, bounds, calls)
 
     @property
     def ports(self) -> QueryPorts:
@@ -193,3 +200,23 @@ def test_a_canceled_write_that_was_committed_is_a_success(bench: Bench) -> None:
     query = writing.run()
     assert query.record.write is not None
     assert (query.record.state, query.record.write.state) == (QueryState.SUCCEEDED, WriteState.COMMITTED)
+
+
+def test_a_call_is_a_maintenance_and_a_repeat_is_the_same_one(bench: Bench) -> None:
+    maintained = FakeMaintenances(FakeCatalogs(tables=[facts_of_empty_table(INSERT.table)]), bench.clock)
+    writing = Writing(bench, calls=CalledMaintenance(maintained))
+    table = ProcedureArgument("table", ArgumentKind.TEXT, "shop.orders")
+    call = ProcedureCall(("lake", "system", "expire_snapshots"), (table,))
+    writing.engine.write, writing.engine.is_committing = Write(WriteKind.CALL, INSERT.table, call=call), False
+    request_id = uuid4()
+    for _ in range(2):
+        query = writing.run(request_id, "CALL lake.system.expire_snapshots(table => 'shop.orders')")
+        assert query.record.state is QueryState.SUCCEEDED, query.record.error
+        (row,) = bench.results.chunk(query.query_id, 0).to_pylist()
+        assert row["maintenance_id"] == str(next(iter(maintained.log.records)))
+    assert (writing.engine.writes, len(maintained.log.records)) == (1, 1)
+    # The table has an open maintenance.
+    refused = writing.run(uuid4(), "CALL lake.system.expire_snapshots(table => 'shop.orders')").record
+    assert refused.error is not None
+    assert refused.write is not None
+    assert (refused.error.code, refused.write.state) == ("MAINTENANCE_RUNNING", WriteState.NOT_COMMITTED)

@@ -83,6 +83,23 @@ public final class RelationNames {
         return full;
     }
 
+    /**
+     * Completes the name of a table of one catalog: by the catalog, and a single part also by the session's schema if
+     * that is one of this catalog. A name that begins with another catalog stays as it is.
+     */
+    public static List<String> inCatalog(List<String> parts, String catalog, SessionState state) {
+        CatalogManager catalogs = state.catalogManager();
+        List<String> full = new ArrayList<>();
+        if (parts.size() < SHORTEST_NAME || !catalogs.isCatalogRegistered(parts.get(0))) {
+            full.add(catalog);
+        }
+        if (parts.size() == 1 && catalogs.currentCatalog().name().equals(catalog)) {
+            Collections.addAll(full, catalogs.currentNamespace());
+        }
+        full.addAll(parts);
+        return full;
+    }
+
     /** Returns the kind of metadata that a relation reads, such as FILES; null if it reads rows. */
     static String metadataOf(LogicalPlan node) {
         if (node instanceof DataSourceV2Relation relation
@@ -126,7 +143,8 @@ public final class RelationNames {
         return name.stream().map(part -> part.toLowerCase(Locale.ROOT)).toList();
     }
 
-    private static List<String> partsOf(CatalogPlugin catalog, Identifier identifier) {
+    /** Returns the parts of the full name of something in a catalog. */
+    public static List<String> partsOf(CatalogPlugin catalog, Identifier identifier) {
         List<String> parts = new ArrayList<>();
         parts.add(catalog.name());
         Collections.addAll(parts, identifier.namespace());

@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.iceberg.spark.source.HasIcebergCatalog;
+import org.apache.spark.sql.catalyst.analysis.ResolvedIdentifier;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedIdentifier;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedNamespace;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedTable;
@@ -27,6 +28,7 @@ import org.apache.spark.sql.catalyst.plans.logical.SetTableProperties;
 import org.apache.spark.sql.catalyst.plans.logical.TableSpecBase;
 import org.apache.spark.sql.catalyst.plans.logical.UnresolvedTableSpec;
 import org.apache.spark.sql.catalyst.plans.logical.UnsetTableProperties;
+import org.apache.spark.sql.catalyst.plans.logical.views.CreateIcebergView;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.connector.catalog.CatalogManager;
 import sluice.policies.RelationNames;
@@ -41,6 +43,10 @@ final class DefinitionMembers {
         for (LogicalPlan child : list(root.children())) {
             if (child instanceof UnresolvedNamespace named) {
                 return schema(session, list(named.multipartIdentifier()));
+            }
+            if (child instanceof ResolvedIdentifier named) {
+                // Iceberg's parser has completed the name of a view.
+                return RelationNames.partsOf(named.catalog(), named.identifier());
             }
             List<String> parts = partsOf(child);
             if (parts != null) {
@@ -114,8 +120,8 @@ final class DefinitionMembers {
                     faults.add("location".equals(name) ? "LOCATION" : "properties of a schema");
                 }
             }
-        } else if (root instanceof RenameTable rename && rename.isView()) {
-            faults.add("a view");
+        } else if (root instanceof CreateIcebergView create) {
+            properties.putAll(map(create.properties()));
         } else if (root instanceof MergeIntoTable merge && merge.withSchemaEvolution()) {
             // Spark changes the table while it analyzes the statement, before anything is checked.
             faults.add("WITH SCHEMA EVOLUTION");

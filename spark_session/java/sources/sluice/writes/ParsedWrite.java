@@ -18,6 +18,7 @@ import org.apache.spark.sql.catalyst.plans.logical.ReplaceTableAsSelect;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
 import org.apache.spark.sql.catalyst.plans.logical.UnresolvedWith;
 import org.apache.spark.sql.catalyst.plans.logical.UpdateTable;
+import org.apache.spark.sql.catalyst.plans.logical.views.CreateIcebergView;
 import org.apache.spark.sql.classic.SparkSession;
 
 /**
@@ -49,6 +50,12 @@ record ParsedWrite(LogicalPlan whole, LogicalPlan root) {
             return relation(update.table());
         }
         return root instanceof MergeIntoTable merge ? relation(merge.targetTable()) : null;
+    }
+
+    /** Whether it replaces all rows of a table, or another view. */
+    boolean isReplacing() {
+        return root instanceof InsertIntoStatement insert && insert.overwrite()
+            || root instanceof CreateIcebergView create && create.replace();
     }
 
     /** Returns the query whose rows are written; null if there is none. */

@@ -31,7 +31,9 @@ public final class SqlWrites {
     /**
      * Returns JSON: {"kind": "InsertIntoStatement", "target": ["lake", "shop", "item"], "options": ["branch"],
      * "isOverwrite": false, "isInIceberg": true, "renamedTo": null, …}. `target` has the full name of the table or
-     * schema that is written to or changed, and `renamedTo` that of its new name. DefinitionMembers.java has the rest.
+     * schema that is written to or changed, and `renamedTo` that of its new name. `query` is the text of a new view, and
+     * `unkept` are the words of clauses that its catalog would not keep. `procedure` and `arguments` are those of a CALL;
+     * `target` is its table. DefinitionMembers.java has the rest.
      */
     public String read(SparkSession session, String sql) throws Exception {
         ParsedWrite parsed = ParsedWrite.of(session, sql);
@@ -39,15 +41,28 @@ public final class SqlWrites {
         found.put("kind", parsed.kind());
         UnresolvedRelation relation = parsed.target();
         List<String> target = relation == null
-            ? DefinitionMembers.target(session, parsed.root())
+            ? changedBy(session, parsed.root())
             : inFull(session, relation);
         found.put("target", target);
         found.put("options", relation == null ? List.of() : optionsOf(relation));
         found.put("isInIceberg", target != null && DefinitionMembers.isInIceberg(session, target));
         found.put("renamedTo", renamedTo(session, parsed.root(), target));
         found.putAll(DefinitionMembers.of(parsed.root()));
-        found.put("isOverwrite", parsed.root() instanceof InsertIntoStatement insert && insert.overwrite());
+        found.put("isOverwrite", parsed.isReplacing());
+        found.put("query", ViewMembers.queryOf(parsed.root()));
+        found.put("unkept", ViewMembers.unkept(parsed.root(), sql));
+        found.put("procedure", CallMembers.procedureOf(parsed.root()));
+        found.put("arguments", CallMembers.argumentsOf(parsed.root()));
         return text(found);
+    }
+
+    private static List<String> changedBy(SparkSession session, LogicalPlan root) {
+        List<String> procedure = CallMembers.procedureOf(root);
+        if (procedure == null) {
+            return DefinitionMembers.target(session, root);
+        }
+        List<String> table = CallMembers.tableOf(session.sessionState().sqlParser(), root);
+        return table == null ? null : RelationNames.inCatalog(table, procedure.get(0), session.sessionState());
     }
 
     /** Returns the query whose rows a statement writes. */
@@ -98,7 +113,10 @@ public final class SqlWrites {
             replace.isAnalyzed()));
     }
 
-    /** Analyzes a statement that changes a catalog and reads no rows. */
+    /**
+     * Analyzes a statement that changes a catalog and reads no rows. Null: ALTER VIEW, and there is no such view of
+     * Iceberg.
+     */
     public WritePlan define(SparkSession session, String sql) throws Exception {
         ParsedWrite parsed = ParsedWrite.of(session, sql);
         if (!(parsed.root() instanceof RenameTable rename)) {
@@ -106,6 +124,11 @@ public final class SqlWrites {
         }
         List<String> target = DefinitionMembers.target(session, rename);
         List<String> renamed = DefinitionMembers.renamedTo(session, rename, target);
+        if (rename.isView()) {
+            // Iceberg takes the new name of a view as one of the session.
+            WritePlan plan = WritePlan.of(session, rename.copy(rename.child(), seq(renamed), true));
+            return plan.isOfView() ? plan : null;
+        }
         // Spark takes the new name as one within the catalog of the table.
         return WritePlan.of(session, rename.copy(rename.child(), seq(renamed.subList(1, renamed.size())), false));
     }

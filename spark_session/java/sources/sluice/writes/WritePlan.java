@@ -8,8 +8,10 @@ import org.apache.iceberg.spark.source.SparkTable;
 import org.apache.spark.sql.catalyst.analysis.NamedRelation;
 import org.apache.spark.sql.catalyst.plans.logical.DeleteFromTable;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.RenameTable;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
 import org.apache.spark.sql.catalyst.plans.logical.V2WriteCommand;
+import org.apache.spark.sql.catalyst.plans.logical.views.ResolvedV2View;
 import org.apache.spark.sql.classic.Dataset$;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.connector.catalog.Table;
@@ -75,6 +77,11 @@ public final class WritePlan {
             && !(target.table() instanceof BaseMetadataTable)
             && found != null
             && String.join("\n", found).equalsIgnoreCase(String.join("\n", name));
+    }
+
+    /** Whether it is ALTER VIEW of a view of Iceberg. */
+    boolean isOfView() {
+        return analyzed instanceof RenameTable rename && rename.child() instanceof ResolvedV2View;
     }
 
     private static Object targetOf(LogicalPlan plan) {
