@@ -3,6 +3,7 @@ import { Console } from "./page/console";
 import { returnToPlace } from "./page/returning";
 import "./style/base.css";
 import "./style/ask.css";
+import "./style/chart.css";
 import "./style/explain.css";
 import "./style/rooms.css";
 import "./style/ingest.css";
