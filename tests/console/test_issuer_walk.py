@@ -14,11 +14,13 @@ import pytest
 from api.bootstrap.settings import Settings
 from api.bootstrap.wiring.build_authentication import build_login_issuers, build_verifier
 from api.http.app import create_app
+from api.http.authentication.process_clock import ProcessClock
 from api.http.http_server import bind, url_of
 from tests.client.gateways import HOST, furnished, serving_app
 from tests.console.browsers import AXE, DESKTOP, Watched, violations
 from tests.console.conftest import picture
 from tests.fakes.gateway import FakeGateway
+from tests.fakes.issuer_sessions import fake_issuer_sessions
 from tests.fakes.oidc_issuer import AUDIENCE, CLIENT_ID, CLIENT_SECRET, OidcIssuer, oidc_issuer
 
 pytestmark = pytest.mark.integration
@@ -49,6 +51,8 @@ def place(browser: Any) -> Iterator[Place]:
             console_url=url,
         )
         gateway = FakeGateway()
+        # The browser compares the end of the session with the time of this machine.
+        gateway._issuer_sessions = fake_issuer_sessions(ProcessClock())
         app = create_app(
             settings,
             lambda: gateway,
