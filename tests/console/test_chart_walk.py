@@ -45,6 +45,8 @@ def open_page(browser: Any, url: str) -> Iterator[Any]:
 def run(page: Any, sql: str) -> None:
     page.get_by_role("textbox", name="SQL").click()
     page.keyboard.press("Control+a")
+    # Otherwise, the browser gives the new text the style of the old one, which the page forbids.
+    page.keyboard.press("Delete")
     page.keyboard.insert_text(sql)
     page.keyboard.press("Control+Enter")
     page.locator(".facts").wait_for()
