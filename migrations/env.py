@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
+from service.adapters.api_keys.issuer_session_tables import IssuerSessionRow
 from service.adapters.api_keys.key_session_tables import KeySessionRow
 from service.adapters.api_keys.key_tables import ApiKeyRow
 from service.adapters.policies.policy_tables import PolicyRow
@@ -20,6 +21,7 @@ assert TABLES is MaintenanceRow.metadata is StreamRow.metadata is ReplicaRow.met
 assert (
     TABLES is PolicyRow.metadata is SqlWriteRow.metadata is KeySessionRow.metadata is SavedQueryRow.metadata
 )
+assert TABLES is IssuerSessionRow.metadata
 
 context.configure(connection=context.config.attributes["connection"], target_metadata=TABLES)
 context.run_migrations()

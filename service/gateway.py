@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from service.audit.audit import NO_AUDIT, Audit
+from service.authentication.issuer_logins import IssuerSessions
 from service.authentication.manage_keys import ApiKeys
 from service.browsing.catalog_browser import CatalogBrowser
 from service.errors.credential_errors import AuthenticationDown
@@ -70,6 +71,7 @@ class Gateway:
         sessions: SessionService | None = None,
         browser: CatalogBrowser | None = None,
         saved_queries: SavedQueryService | None = None,
+        issuer_sessions: IssuerSessions | None = None,
     ) -> None:
         self.audit = audit
         self.queries = queries
@@ -77,6 +79,7 @@ class Gateway:
         self.maintenances = maintenances
         self._streams = streams
         self._api_keys = api_keys
+        self._issuer_sessions = issuer_sessions
         self._policies = policies or NoPolicies()
         self._policy_service = policy_service
         self._sessions = sessions
@@ -118,6 +121,17 @@ class Gateway:
         if self._api_keys is None:
             raise AuthenticationDown
         return self._api_keys
+
+    @property
+    def issuer_sessions(self) -> IssuerSessions:
+        """The sessions of browsers whose users an issuer has logged in.
+
+        Raises:
+            AuthenticationDown: this gateway has no store of them.
+        """
+        if self._issuer_sessions is None:
+            raise AuthenticationDown
+        return self._issuer_sessions
 
     def access_of(self, principal: Principal) -> Access:
         """Returns what the principal may do, by the policies of this moment."""

@@ -79,6 +79,7 @@ def _masked_value(value: Any) -> Any:
 def secrets_of(settings: Settings) -> frozenset[str]:
     """Returns the passwords and keys in these settings, as they are and as URLs encode them."""
     hidden = [text.get_secret_value() for _, text in settings if isinstance(text, SecretStr)]
+    hidden += [text.get_secret_value() for text in settings.console_login_secrets.values()]
     properties = [settings.catalogs, *(getattr(settings, name) for name in PROPERTIES)]
     texts = [*hidden, *_texts_in(settings.model_dump(mode="json"))]
     found = [match[1] for text in texts for match in _PASSWORD.finditer(text)]
@@ -87,6 +88,7 @@ def secrets_of(settings: Settings) -> frozenset[str]:
     for value in _named_secrets(properties):
         # Some are a client's id with its secret.
         found += [value, value.partition(":")[2]]
+    found += [text.get_secret_value() for text in settings.console_login_secrets.values()]
     if settings.lineage_api_key is not None:
         found.append(settings.lineage_api_key.get_secret_value())
     if settings.traces_headers is not None:

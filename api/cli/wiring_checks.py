@@ -38,6 +38,7 @@ def findings(settings: Settings) -> Iterator[Finding]:
             Check("filter cache", partial(_filter_cache, settings)),
             *result_store_checks(settings),
             *issuer_checks(settings),
+            *login_checks(settings),
             *lineage_checks(settings),
             *(Check(f"catalog {name}", partial(_catalog, settings, name)) for name in settings.catalogs),
         ]
@@ -111,6 +112,20 @@ def issuer_checks(settings: Settings) -> list[Check]:
             cure="No token of this issuer is accepted until its keys can be fetched.",
         )
         for name, issuer in settings.oidc_issuers.items()
+    ]
+
+
+def login_checks(settings: Settings) -> list[Check]:
+    """Returns a check of each issuer that logs users of the console in."""
+    return [
+        Check(
+            f"login {name}",
+            partial(_login, settings, name),
+            within_s=settings.oidc_fetch_timeout_s + WITHIN_S,
+            cure="No user of this issuer can log in to the console until its discovery document has both"
+            " endpoints.",
+        )
+        for name in settings.console_logins
     ]
 
 
@@ -213,6 +228,17 @@ def _issuer(name: str, issuer: OidcIssuer, timeout_s: float) -> Found:
             "Compare the algorithms in oidc_issuers with those of the issuer.",
         )
     return Found(f"{issuer.issuer} answers, with {len(keys)} keys")
+
+
+def _login(settings: Settings, name: str) -> str:
+    from api.bootstrap.wiring.build_authentication import build_login_issuers
+
+    issuers = build_login_issuers(settings)
+    assert issuers is not None
+    client = "public client" if name not in settings.console_login_secrets else "client with a secret"
+    redirect_uri = f"{settings.console_url}/console/login/{name}/callback"
+    address = issuers.endpoints(name).authorization
+    return f"{address} logs in, for a {client} with the redirect URI {redirect_uri}"
 
 
 def _catalog(settings: Settings, name: str) -> str:

@@ -27,6 +27,7 @@ from api.cli.wiring_checks import (
     issuer_checks,
     java,
     lineage_checks,
+    login_checks,
     machine_checks,
     result_store_checks,
 )
@@ -160,6 +161,7 @@ class _Examination:
         yield Check(CLOCK, lambda: clock_skew(self.answers))
         yield from result_store_checks(settings, is_writing=True)
         yield from issuer_checks(settings)
+        yield from login_checks(settings)
         yield from lineage_checks(settings)
 
     def _catalogs(self) -> Iterator[Check]:

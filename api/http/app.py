@@ -17,7 +17,8 @@ from api.http.app_context import AppContext
 from api.http.auditing.audit_middleware import Auditing
 from api.http.authentication.authentication_middleware import Authentication
 from api.http.authentication.authenticator import Authenticator, Sent
-from api.http.authentication.building import authenticator_of
+from api.http.authentication.building import authenticator_of, console_logins_of
+from api.http.authentication.console_logins import ConsoleLogins
 from api.http.authentication.logins import Logins, NoteFailure
 from api.http.authentication.process_clock import ProcessClock
 from api.http.bodies.add_body_bounds import add_body_bounds
@@ -39,6 +40,7 @@ from service.errors.credential_errors import CredentialRefused
 from service.errors.gateway_error import CannotStart, PartDown
 from service.ports.clock import Clock
 from service.ports.stores.api_key_store import TokenVerifier
+from service.ports.stores.login_issuers import LoginIssuers
 
 _log = structlog.stdlib.get_logger("api.app")
 
@@ -50,6 +52,7 @@ def create_app(
     verifier: TokenVerifier | None = None,
     clock: Clock | None = None,
     protocols: Sequence[ProtocolFactory] = (),
+    login_issuers: LoginIssuers | None = None,
 ) -> FastAPI:
     """Creates the app over the gateway that the factory builds.
 
@@ -62,6 +65,7 @@ def create_app(
         verifier: verifies the access tokens of `oidc_issuers`. Without it, all of them are refused.
         clock: the time by which credentials expire. Without it, the machine's clock counts.
         protocols: make the servers of other protocols, which start and stop with the app.
+        login_issuers: log users of the console in. Without them, `console_logins` offers none.
     """
     clock = clock or ProcessClock()
     access = GatewayAccess(gateway_factory, on_failed_start or _log_failed_start, _access_bounds(settings))
@@ -80,7 +84,8 @@ def create_app(
     )
     servers = [factory(edge) for factory in protocols]
     app = _bare_app(settings, access, servers)
-    app.state.app_context = _app_context(edge, metrics, event_streams, authenticator)
+    console_logins = console_logins_of(settings, authenticator.issuers, clock, login_issuers)
+    app.state.app_context = _app_context(edge, metrics, event_streams, authenticator, console_logins)
     include_routes(app, settings)
     _include_protocols(app, servers, access)
     _serve_docs_page(app)
@@ -163,6 +168,7 @@ def _app_context(
     metrics: ProcessMetrics,
     event_streams: OpenStreams,
     authenticator: Authenticator,
+    console_logins: ConsoleLogins | None,
 ) -> AppContext:
     return AppContext(
         settings=edge.settings,
@@ -170,6 +176,8 @@ def _app_context(
         waiting=edge.waiting,
         process_metrics=metrics,
         event_streams=event_streams,
+        logins=edge.logins,
+        console_logins=console_logins,
         forget_key=authenticator.forget_key,
         forget_session=authenticator.forget_session,
         shown_statement=edge.shown_statement,

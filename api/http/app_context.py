@@ -13,6 +13,8 @@ from fastapi import Depends, Request
 from starlette.datastructures import Headers
 
 from api.bootstrap.settings import Settings
+from api.http.authentication.console_logins import ConsoleLogins
+from api.http.authentication.logins import Logins
 from api.http.events.open_streams import OpenStreams
 from api.http.gateway_access import GatewayAccess
 from api.http.middleware.process_metrics import ProcessMetrics
@@ -35,6 +37,10 @@ class AppContext:
     waiting: Waiting
     process_metrics: ProcessMetrics
     event_streams: OpenStreams
+    logins: Logins
+    """Counts and slows down failed logins."""
+    console_logins: ConsoleLogins | None = None
+    """The logins of users at their issuers. None: there are none."""
     forget_key: Callable[[str], None] = lambda _key_id: None
     """Called with the id of an API key that was changed here."""
     forget_session: Callable[[str], None] = lambda _session_id: None

@@ -35,6 +35,7 @@ from api.http.tls.reloading_context import ReloadingContext
 from api.http.tls.tls_config import TlsConfig
 from service.errors.gateway_error import CannotStart
 from service.ports.stores.api_key_store import TokenVerifier
+from service.ports.stores.login_issuers import LoginIssuers
 
 _SWITCH_INTERVAL_S = 0.001
 """How long a thread keeps the interpreter while others wait.
@@ -52,6 +53,7 @@ def serve(
     on_stopping: Callable[[], None] = lambda: None,
     verifier: TokenVerifier | None = None,
     protocols: Sequence[ProtocolFactory] = (),
+    login_issuers: LoginIssuers | None = None,
 ) -> None:
     """Serves until SIGINT or SIGTERM, then waits for queries in progress, within the operator's bound.
 
@@ -59,12 +61,13 @@ def serve(
     this.
 
     Args:
-        settings: those of this process.
+        settings: of this process.
         gateway_factory: called once the address is bound, in a thread.
-        on_listening: called with the server's URL once it accepts connections.
+        on_listening: gets the server's URL once it accepts connections.
         on_stopping: called once the stop begins.
-        verifier: of the access tokens of `oidc_issuers`.
+        verifier: of access tokens.
         protocols: servers of other protocols.
+        login_issuers: of logins.
 
     Raises:
         CannotStart: the address cannot be bound, the files for TLS cannot be used, or the factory raised this
@@ -81,7 +84,14 @@ def serve(
         server.should_exit = True
 
     context = tls_context(settings)
-    app = create_app(settings, gateway_factory, on_failed_start=stop, verifier=verifier, protocols=protocols)
+    app = create_app(
+        settings,
+        gateway_factory,
+        on_failed_start=stop,
+        verifier=verifier,
+        protocols=protocols,
+        login_issuers=login_issuers,
+    )
     server = server_of(settings, app, on_stopping, context)
     with listening, signals_stop(server):
         if settings.listen_when_ready:

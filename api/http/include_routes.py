@@ -14,7 +14,7 @@ from api.http.routes.administration import (
     policies,
     replicas,
 )
-from api.http.routes.console import login, pages
+from api.http.routes.console import issuer_login, login, pages
 from api.http.routes.ingests import ingest, ingest_history, streams
 from api.http.routes.queries import (
     chunks,
@@ -47,6 +47,7 @@ def include_routes(app: FastAPI, settings: Settings) -> None:
     if settings.console:
         app.include_router(pages.router)
         app.include_router(login.router)
+        app.include_router(issuer_login.router)
     if settings.api_keys:
         app.include_router(api_keys.router)
     if settings.has_authentication:

@@ -82,3 +82,12 @@ test("no change is saved over that nobody has seen, and no answer opens another 
   assert.equal(afterSaving(query("b", 1), query("a", 1), query("a", 2)).savedQueryId, "b");
   assert.equal(afterSaving(query("b", 1), null, query("a", 1)).savedQueryId, "b");
 });
+
+test("after a login at an issuer, only a room of the console is opened", async () => {
+  const { placeOf, isPage } = await rules("page/returning");
+  assert.deepEqual(["#/tables/lake", "#/ask?sql=SELECT+1"].map(placeOf), ["#/tables/lake", "#/ask?sql=SELECT+1"]);
+  const others = [null, "", "#/back", "https://evil.example", "//evil.example", "javascript:alert(1)"];
+  assert.deepEqual(others.map(placeOf), others.map(() => "#/ask"));
+  const addresses = ["https://login.example/authorize?a=b", "http://127.0.0.1:1/", "javascript:alert(1)", "/console", ""];
+  assert.deepEqual(addresses.map(isPage), [true, true, false, false, false]);
+});

@@ -13,7 +13,10 @@ from api.bootstrap.settings import Settings
 OF_THE_IMAGE = frozenset({"host", "data_dir"})
 """Fixed in the image: it listens beyond loopback, and has its volume at /data. Operators cannot set these."""
 BY_REFERENCE_ALONE = frozenset(
-    {"metrics_store_url", "filter_cache_url", "api_tokens", "lineage_api_key", "traces_headers"}
+    {
+        *("metrics_store_url", "filter_cache_url", "api_tokens", "lineage_api_key", "traces_headers"),
+        "console_login_secrets",
+    }
 )
 """Settings that are secret as a whole."""
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import hmac
 from datetime import datetime
+from typing import TypeVar
 
 from service.errors.credential_errors import ApiKeyExpired, ApiKeyInvalid, ApiKeyRevoked
-from service.model.authentication.api_keys import ApiKey, SentKey, hash_of
+from service.model.authentication.api_keys import SentKey, StoredCredential, hash_of
 
+Stored = TypeVar("Stored", bound=StoredCredential)
 _NO_HASH = bytes(32)
 """Compared with the secret of a key that does not exist. No text has this hash."""
 
 
-def check_key(sent: SentKey, key: ApiKey | None, now: datetime) -> ApiKey:
+def check_key(sent: SentKey, key: Stored | None, now: datetime) -> Stored:
     """Returns the key if its secret is right and it is valid. A missing key takes as long as a wrong secret.
 
     Raises:

@@ -1,16 +1,18 @@
-"""Caches API keys that were looked up a moment ago, so that not every request asks the store."""
+"""Caches keys and sessions that were looked up a moment ago, so that not every request asks the store."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from cachetools import LRUCache
 
 from service.errors.credential_errors import AuthenticationDown
-from service.model.authentication.api_keys import ApiKey
+from service.model.authentication.api_keys import StoredCredential
 from service.ports.clock import Clock
 
+Stored = TypeVar("Stored", bound=StoredCredential)
 MAX_KEYS = 10_000
 ASKED_TOGETHER = 1_000
 """How many keys one query may confirm, beside those that callers wait for."""
@@ -32,15 +34,15 @@ class KeyTimes:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class Known(Generic[Stored]):
     """The store's answer for an id: a key, or that there is none."""
 
-    key: ApiKey | None
+    key: Stored | None
     confirmed_ms: int
     asked_ms: int
 
 
-class KnownKeys:
+class KnownKeys(Generic[Stored]):
     """The store's recent answers by key id. Never blocks.
 
     Its methods must be called on the event loop's thread. Ids without a key are cached separately, so that
@@ -50,13 +52,13 @@ class KnownKeys:
     def __init__(self, clock: Clock, times: KeyTimes, max_keys: int = MAX_KEYS) -> None:
         self._clock = clock
         self._times = times
-        self._keys: LRUCache[str, Known] = LRUCache(max_keys)
-        self._none: LRUCache[str, Known] = LRUCache(max_keys)
+        self._keys: LRUCache[str, Known[Stored]] = LRUCache(max_keys)
+        self._none: LRUCache[str, Known[Stored]] = LRUCache(max_keys)
         self._failed_ms: int | None = None
         # Changed here while the store was asked: its answer may be older than the change.
         self._changed: set[str] = set()
 
-    def find(self, key_id: str) -> Known | None:
+    def find(self, key_id: str) -> Known[Stored] | None:
         """Returns the answer that still counts. None: the store has to be asked."""
         known = self._latest(key_id)
         if known is None:
@@ -69,7 +71,7 @@ class KnownKeys:
         """Whether it is time to ask the store again after an outage, while requests use cached keys."""
         return self._failed_ms is not None and not self._is_resting()
 
-    def find_after_asking(self, key_id: str) -> Known:
+    def find_after_asking(self, key_id: str) -> Known[Stored]:
         """Returns the same after the store was asked, whether it answered or not.
 
         Raises:
@@ -94,7 +96,7 @@ class KnownKeys:
         ]
         return frozenset(key_ids) | frozenset(due[:ASKED_TOGETHER])
 
-    def confirm(self, asked: Collection[str], found: Mapping[str, ApiKey]) -> None:
+    def confirm(self, asked: Collection[str], found: Mapping[str, Stored]) -> None:
         """Caches the store's answer for these ids, except those that were changed here since it was asked."""
         self._failed_ms = None
         now_ms = self._now_ms()
@@ -119,7 +121,7 @@ class KnownKeys:
             self._none.pop(name, None)
         self._changed.add(key_id)
 
-    def _latest(self, key_id: str) -> Known | None:
+    def _latest(self, key_id: str) -> Known[Stored] | None:
         room = self._keys if key_id in self._keys else self._none
         known = room.get(key_id)
         if known is not None:

@@ -25,6 +25,7 @@ class CredentialFault(StrEnum):
     AUDIENCE = "audience"
     NOT_YET_VALID = "not_yet_valid"
     CLAIM = "claim"
+    NONCE = "nonce"
     PRINCIPAL = "principal"
     ROLES = "roles"
 
@@ -90,6 +91,46 @@ class CertificateInvalid(CredentialRefused):
 
     code = "CERTIFICATE_INVALID"
     reason = CredentialFault.MISSING
+
+
+class LoginNotBegun(CredentialRefused):
+    """This browser has not begun this login, or has ended it. Open the console and log in again."""
+
+    code = "LOGIN_NOT_BEGUN"
+    reason = CredentialFault.WRONG
+
+
+class LoginExpired(CredentialRefused):
+    """The login took too long. Open the console and log in again."""
+
+    code = "LOGIN_EXPIRED"
+    reason = CredentialFault.EXPIRED
+
+
+class LoginRefused(CredentialRefused):
+    """The issuer has not logged the user in. Open the console and log in again."""
+
+    code = "LOGIN_REFUSED"
+    reason = CredentialFault.WRONG
+
+
+class LoginTokenInvalid(CredentialRefused):
+    """The issuer's answer does not say who logs in here. An administrator finds the reason in the log."""
+
+    code = "LOGIN_TOKEN_INVALID"
+    reason = CredentialFault.MALFORMED
+
+
+class LoginElsewhere(CallerError):
+    """Users of issuers log in at another address of this gateway."""
+
+    code = "LOGIN_ELSEWHERE"
+
+
+class LoginUnknown(CallerError):
+    """This gateway has no login by an issuer of this name."""
+
+    code = "LOGIN_UNKNOWN"
 
 
 class LoginNeedsKey(CallerError):

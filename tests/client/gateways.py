@@ -6,6 +6,7 @@ So client and gateway cannot drift apart without a failing test.
 from __future__ import annotations
 
 import re
+import socket
 import threading
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from typing import Any
 import duckdb
 import httpx
 import pyarrow as pa
+from fastapi import FastAPI
 
 from api.bootstrap.settings import Settings
 from api.http.app import create_app
@@ -139,17 +141,22 @@ def serving(gateway: FakeGateway | None = None, /, **options: Any) -> Iterator[t
     """Serves a gateway, and yields its address."""
     settings = Settings(**({"shutdown_timeout_s": 0} | options))
     gateway = FakeGateway() if gateway is None else gateway
-    server = server_of(settings, create_app(settings, lambda: gateway), context=tls_context(settings))
-    with bind(HOST, 0) as listening:
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-        thread.start()
-        url = url_of(listening, settings)
-        try:
-            until(lambda: _is_ready(url))
-            yield url, gateway
-        finally:
-            server.should_exit = True
-            thread.join()
+    with bind(HOST, 0) as listening, serving_app(settings, create_app(settings, lambda: gateway), listening):
+        yield url_of(listening, settings), gateway
+
+
+@contextmanager
+def serving_app(settings: Settings, app: FastAPI, listening: socket.socket) -> Iterator[None]:
+    """Serves an app at an address that is bound already."""
+    server = server_of(settings, app, context=tls_context(settings))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    try:
+        until(lambda: _is_ready(url_of(listening, settings)))
+        yield
+    finally:
+        server.should_exit = True
+        thread.join()
 
 
 @contextmanager

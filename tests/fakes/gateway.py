@@ -30,6 +30,7 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.contents import FakeContents
 from tests.fakes.filter_cache import FakeFilterCache
 from tests.fakes.ingest_gateway import FakeIngestGateway
+from tests.fakes.issuer_sessions import fake_issuer_sessions
 from tests.fakes.maintenance import FakeMaintenances
 from tests.fakes.policies import fake_policies
 from tests.fakes.probe_values import FakeProbeValues
@@ -74,6 +75,7 @@ class FakeGateway(Gateway):
         )
         self.own_streams = FakeStreams()
         self._api_keys = fake_api_keys()
+        self._issuer_sessions = fake_issuer_sessions()
         self.trail = FakeTrail()
         self.audit_log = FakeAuditLog(FakeClock(NOON))
         self.audit = Audit(self.trail, self.audit_log)

@@ -12,6 +12,7 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, create_engine, inspect, text
 
 import migrations
+from service.adapters.api_keys.issuer_session_tables import IssuerSessionRow
 from service.adapters.api_keys.key_session_tables import KeySessionRow
 from service.adapters.api_keys.key_tables import ApiKeyRow
 from service.adapters.audit.audit_tables import AuditRow
@@ -49,6 +50,7 @@ def differences(url: str) -> list[object]:
             ReplicaRow,
             ApiKeyRow,
             KeySessionRow,
+            IssuerSessionRow,
             AuditRow,
             PolicyRow,
             SessionRow,
@@ -130,6 +132,7 @@ def test_a_downgrade_leaves_nothing_and_can_be_undone(empty_database: str) -> No
         "open_queries",
         "api_keys",
         "key_sessions",
+        "issuer_sessions",
         "audit_events",
         "policies",
         "policy_changes",

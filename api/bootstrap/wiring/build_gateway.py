@@ -13,7 +13,11 @@ from api.bootstrap.parts.components import Components
 from api.bootstrap.settings import Settings
 from api.bootstrap.shown_settings import shown_statement
 from api.bootstrap.wiring.build_audit import build_audit
-from api.bootstrap.wiring.build_authentication import build_api_keys, current_principals
+from api.bootstrap.wiring.build_authentication import (
+    build_api_keys,
+    build_issuer_sessions,
+    current_principals,
+)
 from api.bootstrap.wiring.build_authorization import build_policies
 from api.bootstrap.wiring.build_ingests import build_ingests
 from api.bootstrap.wiring.build_maintenances import build_maintenances
@@ -116,6 +120,7 @@ def _gateway(settings: Settings, components: Components, read_stream: ReadStream
         sessions=sessions,
         browser=_browser(settings, components, clock),
         saved_queries=build_saved_queries(settings, components),
+        issuer_sessions=build_issuer_sessions(settings, components),
     )
     watch_gateway(metrics, gateway, components)
     if settings.warm_up_queries:

@@ -13,7 +13,7 @@ from api.bootstrap.settings import Settings
 from api.bootstrap.settings_loading import load_settings
 from api.bootstrap.shown_settings import secrets_of
 from api.bootstrap.tracing import traced
-from api.bootstrap.wiring.build_authentication import build_verifier
+from api.bootstrap.wiring.build_authentication import build_login_issuers, build_verifier
 from api.bootstrap.wiring.build_gateway import build_gateway
 from api.cli.stop_deadline import STOPPED_WITHIN_S, StopDeadline
 from api.http.http_server import serve as serve_until_stopped
@@ -44,6 +44,7 @@ def serve() -> None:
             begin_stop,
             build_verifier(settings),
             protocols(settings),
+            build_login_issuers(settings),
         )
 
 

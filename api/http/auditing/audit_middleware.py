@@ -70,7 +70,7 @@ class Auditing:
     async def _serve(
         self, action: Action, trail: AuditTrail, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        request, answer = AuditedRequest(_origin(scope)), _Answer(send)
+        request, answer = AuditedRequest(origin_of(scope)), _Answer(send)
         at, began_s = self._clock.now(), time.perf_counter()
         try:
             with serving(request):
@@ -120,7 +120,8 @@ def _refused_read(path: str) -> Details:
     return Details(target=shown[:_MAX_PATH], is_shortened=len(shown) > _MAX_PATH)
 
 
-def _origin(scope: Scope) -> Origin:
+def origin_of(scope: Scope) -> Origin:
+    """Returns who sent a request, by the principal in its state, and from where."""
     principal: Principal = scope.get("state", {}).get("principal", NOBODY)
     client = scope.get("client")
     request_id: str | None = structlog.contextvars.get_contextvars().get("request_id")

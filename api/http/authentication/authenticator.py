@@ -17,6 +17,7 @@ from api.http.authentication.static_tokens import StaticTokens
 from api.http.middleware.authentication_metrics import NO_KIND
 from api.http.problems.http_errors import Unauthenticated
 from service.authentication.check_key import check_key
+from service.authentication.known_keys import Stored
 from service.errors.credential_errors import (
     ApiKeyExpired,
     ApiKeyInvalid,
@@ -24,7 +25,13 @@ from service.errors.credential_errors import (
     CredentialFault,
     KeySessionEnded,
 )
-from service.model.authentication.api_keys import PREFIX, sent_key
+from service.model.authentication.api_keys import PREFIX, ApiKey, sent_key
+from service.model.authentication.issuer_sessions import (
+    IssuerSession,
+    LoggedIn,
+    is_of_issuer,
+    sent_session,
+)
 from service.model.authentication.principals import NOBODY, Principal, PrincipalKind
 from service.model.operations.caller_classes import CallerClasses
 from service.ports.clock import Clock
@@ -51,12 +58,16 @@ class Sent:
     certificate: Mapping[str, Any] | None = None
     session: str | None = field(default=None, repr=False)
     """The text of the session in a cookie; used if there is no `authorization`."""
+    is_login: bool = False
+    """Whether this is a browser that comes back from an issuer, without a credential of its own."""
 
     @property
     def kind(self) -> str:
         """The kind that the credential looks like, for the log and the metrics."""
-        if self.is_by_session:
-            return PrincipalKind.KEY.value
+        if self.is_login:
+            return PrincipalKind.OIDC.value
+        if self.session is not None and self.is_by_session:
+            return (PrincipalKind.OIDC if is_of_issuer(self.session) else PrincipalKind.KEY).value
         if not self.authorization:
             return NO_KIND if self.certificate is None else PrincipalKind.CERTIFICATE.value
         _, _, text = self.authorization[0].partition(" ")
@@ -92,7 +103,8 @@ class Authenticator:
 
     A part that is None or empty is a way that is not enabled. `is_open` means that none is enabled, so that
     every caller is anonymous. `roles` has the roles of tokens and certificates, which bring none, by the
-    principal's name. `note_use` gets the id of each API key that is used, and the time.
+    principal's name. `login_urls` has the `iss` of each issuer that logs users in. `note_use` gets the id of
+    each API key that is used, and the time.
     """
 
     is_open: bool
@@ -101,11 +113,18 @@ class Authenticator:
     clock: Clock
     classes: CallerClasses
     certificates: CertificatePolicy | None = None
-    keys: KeyLookups | None = None
-    sessions: KeyLookups | None = None
+    keys: KeyLookups[ApiKey] | None = None
+    sessions: KeyLookups[ApiKey] | None = None
+    issuer_sessions: KeyLookups[IssuerSession] | None = None
+    login_urls: Mapping[str, str] = field(default_factory=dict)
     issuers: Issuers | None = None
     note_use: Callable[[str, datetime], None] = lambda _key_id, _at: None
     roles: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    @property
+    def takes_sessions(self) -> bool:
+        """Whether sessions of any kind count."""
+        return self.sessions is not None or self.issuer_sessions is not None
 
     async def principal(self, sent: Sent) -> Principal:
         """Returns the principal who sent a request.
@@ -128,8 +147,9 @@ class Authenticator:
 
     def forget_session(self, session_id: str) -> None:
         """Notes that a session was ended here."""
-        if self.sessions is not None:
-            self.sessions.forget(session_id)
+        for lookups in (self.sessions, self.issuer_sessions):
+            if lookups is not None:
+                lookups.forget(session_id)
 
     async def _recognized(self, sent: Sent) -> Principal:
         policy = self.certificates
@@ -138,8 +158,11 @@ class Authenticator:
         text = bearer_of(sent.authorization)
         if text is not None:
             return await self._by_text(text, sent.peer)
-        if sent.session is not None and self.sessions is not None:
-            return await self._by_session(sent.session, self.sessions)
+        if sent.session is not None:
+            if is_of_issuer(sent.session) and self.issuer_sessions is not None:
+                return await self._by_issuer_session(sent.session, self.issuer_sessions)
+            if not is_of_issuer(sent.session) and self.sessions is not None:
+                return await self._by_session(sent.session, self.sessions)
         if policy is not None and sent.certificate is not None:
             return principal_of(sent.certificate, policy.name, policy.prefix, self.clock.now())
         raise Unauthenticated(reason=CredentialFault.MISSING)
@@ -157,7 +180,7 @@ class Authenticator:
             return await self.issuers.principal(text)
         raise Unauthenticated(reason=CredentialFault.UNKNOWN)
 
-    async def _by_key(self, text: str, keys: KeyLookups) -> Principal:
+    async def _by_key(self, text: str, keys: KeyLookups[ApiKey]) -> Principal:
         sent = sent_key(text)
         if sent is None:
             raise Unauthenticated(reason=CredentialFault.MALFORMED)
@@ -167,15 +190,32 @@ class Authenticator:
         self.note_use(key.key_id, now)
         return Principal(key.name, PrincipalKind.KEY, key.roles, key_id=key.key_id)
 
-    async def _by_session(self, text: str, sessions: KeyLookups) -> Principal:
-        sent = sent_key(text)
-        if sent is None:
-            raise KeySessionEnded(reason=CredentialFault.MALFORMED)
-        known = await sessions.find(sent.key_id)
+    async def _by_session(self, text: str, sessions: KeyLookups[ApiKey]) -> Principal:
         now = self.clock.now()
-        try:
-            key = check_key(sent, known.key, now)
-        except (ApiKeyInvalid, ApiKeyExpired) as error:
-            raise KeySessionEnded(reason=error.reason) from None
+        key = await _checked(text, sessions, now)
         self.note_use(key.key_id, now)
         return Principal(key.name, PrincipalKind.KEY, key.roles, key_id=key.key_id)
+
+    async def _by_issuer_session(self, text: str, sessions: KeyLookups[IssuerSession]) -> Principal:
+        user = (await _checked(text, sessions, self.clock.now())).user
+        # The operator may have removed the issuer since, or given its name to another one.
+        if self.login_urls.get(user.issuer) != user.issuer_url:
+            raise KeySessionEnded(reason=CredentialFault.ISSUER)
+        return principal_of_issuer(user)
+
+
+def principal_of_issuer(user: LoggedIn) -> Principal:
+    """Returns the principal that a user is: the same as by an access token."""
+    origin = {"iss": user.issuer_url, "sub": user.subject}
+    return Principal(user.name, PrincipalKind.OIDC, user.roles, claims=origin)
+
+
+async def _checked(text: str, sessions: KeyLookups[Stored], now: datetime) -> Stored:
+    sent = sent_session(text)
+    if sent is None:
+        raise KeySessionEnded(reason=CredentialFault.MALFORMED)
+    known = await sessions.find(sent.key_id)
+    try:
+        return check_key(sent, known.key, now)
+    except (ApiKeyInvalid, ApiKeyExpired) as error:
+        raise KeySessionEnded(reason=error.reason) from None

@@ -48,9 +48,15 @@ class Issuers:
             AuthenticationDown: the key is unknown, and the issuer does not answer or publishes no keys.
         """
         read = self._verifier.read(token)
-        return self._verifier.verify(read, await self._key(read))
+        return self._verifier.verify(read, await self.signing_key(read))
 
-    async def _key(self, token: ReadToken) -> SigningKey:
+    async def signing_key(self, token: ReadToken) -> SigningKey:
+        """Returns the key that signed a token. Waits as `principal` does.
+
+        Raises:
+            AccessTokenInvalid: the issuer publishes no such key.
+            AuthenticationDown: the key is unknown, and the issuer does not answer or publishes no keys.
+        """
         keys = self._keys[token.issuer]
         found = keys.find(token.key_id, token.algorithm)
         is_fetching = token.issuer in self._fetching

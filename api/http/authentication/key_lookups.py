@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Collection, Mapping
+from typing import Generic
 
 import structlog
 from anyio import CapacityLimiter, to_thread
 
-from service.authentication.known_keys import Known, KnownKeys
+from service.authentication.known_keys import Known, KnownKeys, Stored
 from service.errors.unavailable import MetricsStoreDown
-from service.model.authentication.api_keys import ApiKey
 
-Find = Callable[[Collection[str]], Mapping[str, ApiKey]]
+Find = Callable[[Collection[str]], Mapping[str, Stored]]
 ASKED_AT_ONCE = 1_000
 _log = structlog.stdlib.get_logger("api.authentication")
 
@@ -24,7 +24,7 @@ class _Round:
         self.done = asyncio.Event()
 
 
-class KeyLookups:
+class KeyLookups(Generic[Stored]):
     """Sends the store one query at a time. Ids that arrive during a query are part of the next one.
 
     So made-up ids cost the store at most one query at a time, and keys in use do not wait behind them.
@@ -36,7 +36,7 @@ class KeyLookups:
         store: returns the store's `find`, or raises PartDown while there is no store.
     """
 
-    def __init__(self, known: KnownKeys, store: Callable[[], Find]) -> None:
+    def __init__(self, known: KnownKeys[Stored], store: Callable[[], Find[Stored]]) -> None:
         self._known = known
         self._store = store
         # More than one only if more ids wait than one query may have.
@@ -45,7 +45,7 @@ class KeyLookups:
         # A thread of its own: all threads of requests may wait for other things.
         self._threads = CapacityLimiter(1)
 
-    async def find(self, key_id: str) -> Known:
+    async def find(self, key_id: str) -> Known[Stored]:
         """Returns the store's answer for an id: a recent one, or a new one.
 
         Raises:
@@ -72,11 +72,11 @@ class KeyLookups:
         self._begin(find)
         await own.done.wait()
 
-    def _begin(self, find: Find) -> None:
+    def _begin(self, find: Find[Stored]) -> None:
         if self._asking is None or self._asking.done():
             self._asking = asyncio.create_task(self._run(find))
 
-    async def _run(self, find: Find) -> None:
+    async def _run(self, find: Find[Stored]) -> None:
         is_first = True
         while is_first or self._waiting:
             is_first = False
@@ -86,7 +86,7 @@ class KeyLookups:
             finally:
                 current.done.set()
 
-    async def _ask_store(self, find: Find, key_ids: Collection[str]) -> None:
+    async def _ask_store(self, find: Find[Stored], key_ids: Collection[str]) -> None:
         asked = self._known.to_ask(key_ids)
         if not asked:
             return

@@ -42,7 +42,7 @@ class Logins:
     @property
     def takes_sessions(self) -> bool:
         """Whether a session in a cookie can say who calls. Otherwise, the cookie counts as none."""
-        return self._authenticator.sessions is not None
+        return self._authenticator.takes_sessions
 
     async def principal(self, sent: Sent) -> Principal:
         """Returns the principal who sent these credentials.
@@ -55,11 +55,16 @@ class Logins:
         try:
             principal = await self._authenticator.principal(sent)
         except CredentialRefused as error:
-            raise self._refused(error, sent) from None
-        self._metrics.accepted(principal.kind)
+            raise self.refused(error, sent) from None
+        self.accept(principal)
         return principal
 
-    def _refused(self, error: CredentialRefused, sent: Sent) -> GatewayError:
+    def accept(self, principal: Principal) -> None:
+        """Counts a success, also one that another part of the gateway has found."""
+        self._metrics.accepted(principal.kind)
+
+    def refused(self, error: CredentialRefused, sent: Sent) -> GatewayError:
+        """Counts and notes a failure, also one that another part has found, and returns what to answer."""
         answer: GatewayError = error
         if error.reason is not CredentialFault.MISSING:
             answer = self._authenticator.attempts.refused(error, sent.peer, sent.key_id)

@@ -10,6 +10,7 @@ from starlette.types import Scope
 from service.errors.credential_errors import CrossSiteRequest
 
 COOKIE, SECURE_COOKIE = "sluice_session", "__Host-sluice_session"
+LOGIN_COOKIE, SECURE_LOGIN_COOKIE = "sluice_login", "__Host-sluice_login"
 """With TLS, the prefix makes browsers refuse the cookie from any other host or path."""
 HEADER = "X-Sluice-Console"
 """Sent with every request of the console that changes something: no form of another page can send it."""
@@ -52,6 +53,29 @@ def set_cookie(text: str, lifetime_s: int, *, is_secure: bool) -> str:
     """
     name, secure = (SECURE_COOKIE, "; Secure") if is_secure else (COOKIE, "")
     return f"{name}={text}; Path=/; Max-Age={lifetime_s}; HttpOnly; SameSite=Strict{secure}"
+
+
+def login_text(headers: Headers, *, secure: bool) -> str | None:
+    """Returns the text of the login that this browser has begun. None: there is none, or there are several.
+
+    >>> login_text(Headers({"cookie": "sluice_login=abc"}), secure=False)
+    'abc'
+    """
+    texts = set(_texts_of(SECURE_LOGIN_COOKIE if secure else LOGIN_COOKIE, headers))
+    return texts.pop() if len(texts) == 1 else None
+
+
+def set_login_cookie(text: str, lifetime_s: int, *, secure: bool) -> str:
+    """Returns the header that gives a browser its pending login.
+
+    It is `Lax`, because the issuer's page leads the browser back here: a `Strict` cookie would be missing in
+    that request. It opens nothing without a code of the issuer.
+
+    >>> set_login_cookie("abc", 60, secure=True)
+    '__Host-sluice_login=abc; Path=/; Max-Age=60; HttpOnly; SameSite=Lax; Secure'
+    """
+    name, ending = (SECURE_LOGIN_COOKIE, "; Secure") if secure else (LOGIN_COOKIE, "")
+    return f"{name}={text}; Path=/; Max-Age={lifetime_s}; HttpOnly; SameSite=Lax{ending}"
 
 
 def is_secure(headers: Headers, *, has_tls: bool) -> bool:

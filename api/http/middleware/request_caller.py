@@ -12,6 +12,7 @@ OPEN_PATHS = frozenset(
         "/",
         "/console",
         "/console/",
+        "/console/logins",
         "/healthz",
         "/livez",
         "/readyz",
@@ -23,7 +24,8 @@ OPEN_PATHS = frozenset(
     }
 )
 """Paths that probes and browsers have to reach without credentials."""
-_CONSOLE = "/console/static/"
+_CONSOLE = ("/console/static/", "/console/login/")
+"""The files of the console, and the logins of users at their issuers."""
 
 
 def is_open(path: str) -> bool:

@@ -1,7 +1,8 @@
 import type { JSX } from "preact";
-import { useCallback } from "preact/hooks";
+import { useCallback, useState } from "preact/hooks";
 import { ProblemNote } from "../page/problem_note";
 import { hashOf } from "../page/route";
+import type { Choice } from "./chart/axes";
 import { Progress } from "./progress";
 import { Result } from "./result";
 import type { Run, Running } from "./running";
@@ -15,6 +16,8 @@ interface OutcomeProps {
 
 /** How a run goes on, or how it has ended: its rows, or why there are none. */
 export function Outcome({ run, isRunning, running, onTakeAll }: OutcomeProps): JSX.Element {
+  // Kept here, so that the next run of a changed text has its chart, too.
+  const [chart, setChart] = useState<Choice | null>(null);
   const load = useCallback(() => void running?.load(), [running]);
   if (isRunning) {
     return <Progress status={run.answer?.status ?? null} startedAt={run.startedAt} />;
@@ -27,7 +30,7 @@ export function Outcome({ run, isRunning, running, onTakeAll }: OutcomeProps): J
           {run.answer !== null && <a href={hashOf("explain", run.answer.queryId)}>Explain this query</a>}
         </ProblemNote>
       )}
-      {manifest !== null && <Result run={run} manifest={manifest} onLoad={load} onTakeAll={onTakeAll} />}
+      {manifest !== null && <Result run={run} manifest={manifest} chart={chart} onChart={setChart} onLoad={load} onTakeAll={onTakeAll} />}
       {manifest === null && run.problem === null && <p class="none" role="status">{endOf(run)}</p>}
     </>
   );

@@ -4,6 +4,8 @@ import type { Manifest } from "../gateway/answers";
 import { hashOf } from "../page/route";
 import { count, counted, duration, share, size } from "../words/numbers";
 import { tabbed } from "./cells";
+import { type Choice, firstChoice, fitting } from "./chart/axes";
+import { Chart } from "./chart/chart";
 import { Grid } from "./grid";
 import { MOST_LOADED, type Run } from "./running";
 
@@ -17,19 +19,28 @@ const FORMATS = [
 interface Props {
   run: Run;
   manifest: Manifest;
+  /** What the chart shows. Null: there is no chart. */
+  chart: Choice | null;
+  onChart: (chart: Choice | null) => void;
   onLoad: () => void;
   onTakeAll: () => void;
 }
 
 /** The rows of a query that succeeded, and what can be done with them. */
-export function Result({ run, manifest, onLoad, onTakeAll }: Props): JSX.Element {
+export function Result({ run, manifest, chart, onChart, onLoad, onTakeAll }: Props): JSX.Element {
   const id = run.answer?.queryId ?? "";
+  const first = run.rows.length === 0 ? null : firstChoice(manifest.columns);
+  // The columns may be those of another result since.
+  const choice = chart === null || first === null ? null : fitting(chart, manifest.columns);
   return (
     <section class="result" aria-label="Result">
       <div class="result-head">
         <p role="status" class="facts"><Facts run={run} manifest={manifest} /></p>
         <div class="tools">
           <a class="button" href={hashOf("explain", id)}>Explain</a>
+          {first !== null && (
+            <button type="button" class="button" aria-pressed={choice !== null} onClick={() => onChart(choice === null ? first : null)}>Chart</button>
+          )}
           <Copy run={run} manifest={manifest} />
           <Downloads id={id} />
         </div>
@@ -39,6 +50,9 @@ export function Result({ run, manifest, onLoad, onTakeAll }: Props): JSX.Element
           Rows were left out: a limit was reached.{" "}
           {!run.question.takesAll && <button type="button" class="link" onClick={onTakeAll}>Run it without this limit</button>}
         </p>
+      )}
+      {choice !== null && (
+        <Chart columns={manifest.columns} rows={run.rows} total={manifest.totalRowCount} choice={choice} onChange={onChart} />
       )}
       {run.rows.length === 0 ? (
         <p class="none">The query has no rows.</p>

@@ -10,6 +10,16 @@ export interface Login {
   rights: Right[];
 }
 
+export interface IssuerToLogIn {
+  name: string;
+  title: string;
+}
+
+export interface WaysToLogIn {
+  apiKeys: boolean;
+  issuers: IssuerToLogIn[];
+}
+
 export interface ProblemError {
   detail: string;
   line: number | null;

@@ -1,6 +1,6 @@
 /** Asks the gateway that served this page, and no other. */
 
-import type { Problem } from "./answers";
+import type { Problem, WaysToLogIn } from "./answers";
 import { exactJson } from "./exact_json";
 
 const UNREACHABLE: Problem = {
@@ -84,6 +84,16 @@ export function whoIsHere<T>(): Promise<T> {
 /** Exchanges an API key for a session, which the browser keeps where no script can read it. */
 export function logIn<T>(key: string): Promise<T> {
   return ask<T>(SESSION, { method: "POST", headers: { Authorization: `Bearer ${key}` } }, { isAboutLogin: true });
+}
+
+/** Says how users log in here. */
+export function waysToLogIn(): Promise<WaysToLogIn> {
+  return ask<WaysToLogIn>("/console/logins", { method: "GET" }, { isAboutLogin: true });
+}
+
+/** Begins a login at an issuer, and returns the address of its page. */
+export function beginLogin(issuer: string): Promise<{ address: string }> {
+  return ask(`/console/login/${encodeURIComponent(issuer)}`, { method: "POST" }, { isAboutLogin: true });
 }
 
 interface Options {

@@ -43,6 +43,10 @@
 {{- include "sluice.setting" (dict "root" . "name" "oidc_outage_s" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "oidc_fetch_timeout_s" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "oidc_max_token_bytes" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "console_logins" "kind" "mapping") }}
+{{- include "sluice.setting" (dict "root" . "name" "console_login_secrets" "kind" "mapping") }}
+{{- include "sluice.setting" (dict "root" . "name" "console_url" "kind" "text") }}
+{{- include "sluice.setting" (dict "root" . "name" "console_login_timeout_s" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "authorization" "kind" "text") }}
 {{- include "sluice.setting" (dict "root" . "name" "principal_roles" "kind" "mapping") }}
 {{- include "sluice.setting" (dict "root" . "name" "policies_poll_s" "kind" "integer") }}

@@ -63,6 +63,15 @@ class JwtVerifier:
 
     def verify(self, token: ReadToken, key: SigningKey) -> Principal:
         """See the port's `verify`."""
+        return self.principal_in(self.verified_claims(token, key), token.issuer)
+
+    def verified_claims(self, token: ReadToken, key: SigningKey) -> Mapping[str, Any]:
+        """Verifies a token, and returns what it says.
+
+        Raises:
+            AccessTokenInvalid: the signature or a claim is wrong.
+            AccessTokenExpired: the token is no longer valid.
+        """
         issuer = self._issuers[token.issuer]
         if token.algorithm not in key.algorithms:
             raise AccessTokenInvalid(
@@ -70,6 +79,15 @@ class JwtVerifier:
             )
         claims = _verified(token, key, issuer)
         _check_required(claims, issuer)
+        return claims
+
+    def principal_in(self, claims: Mapping[str, Any], name_of_issuer: str) -> Principal:
+        """Returns the principal whom verified claims name.
+
+        Raises:
+            AccessTokenInvalid: they name none, or too many roles.
+        """
+        issuer = self._issuers[name_of_issuer]
         name = claims.get(issuer.principal_claim)
         full_name = f"{issuer.principal_prefix}{name}"
         if not isinstance(name, str) or not name or not is_principal_name(full_name):

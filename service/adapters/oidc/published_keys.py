@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ssl
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -12,6 +11,7 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 
 from service.adapters.oidc.bounded_documents import check_address, fetch_document
+from service.adapters.oidc.discovery import discovered, tls_of
 from service.adapters.oidc.trusted_issuer import TrustedIssuer
 from service.errors.credential_errors import AuthenticationDown
 from service.model.authentication.access_tokens import SigningKey
@@ -29,8 +29,8 @@ def published_keys(issuer: TrustedIssuer, timeout_s: float) -> Mapping[str, Sign
     Raises:
         AuthenticationDown: the issuer does not answer, or its answer is not a set of keys.
     """
-    tls = _tls(issuer)
-    url = issuer.keys_url or _discovered(issuer, timeout_s, tls)
+    tls = tls_of(issuer)
+    url = issuer.keys_url or _keys_url(discovered(issuer, timeout_s))
     listed = fetch_document(url, timeout_s, tls).get("keys")
     if not isinstance(listed, list):
         raise AuthenticationDown("The issuer's answer is not a set of keys.")
@@ -40,11 +40,7 @@ def published_keys(issuer: TrustedIssuer, timeout_s: float) -> Mapping[str, Sign
     return found
 
 
-def _discovered(issuer: TrustedIssuer, timeout_s: float, tls: ssl.SSLContext) -> str:
-    address = issuer.url.removesuffix("/") + "/.well-known/openid-configuration"
-    document = fetch_document(address, timeout_s, tls)
-    if document.get("issuer") != issuer.url:
-        raise AuthenticationDown("The document of the issuer is another one's.")
+def _keys_url(document: Mapping[str, Any]) -> str:
     url = document.get("jwks_uri")
     if not isinstance(url, str):
         raise AuthenticationDown("The document of the issuer does not say where its keys are.")
@@ -91,10 +87,3 @@ def _algorithms(published: Mapping[str, Any]) -> frozenset[str]:
     if published["kty"] == "OKP":
         return frozenset({"EdDSA"}) if published.get("crv") == "Ed25519" else frozenset()
     return frozenset({_OF_CURVES[published["crv"]]}) if published.get("crv") in _OF_CURVES else frozenset()
-
-
-def _tls(issuer: TrustedIssuer) -> ssl.SSLContext:
-    try:
-        return ssl.create_default_context(cafile=issuer.ca_file)
-    except (OSError, ssl.SSLError) as error:
-        raise AuthenticationDown("The file with the issuer's authorities cannot be read.") from error

@@ -7,10 +7,35 @@ import re
 import secrets
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Protocol
 
 PREFIX = "sluice_"
 ID_BYTES, SECRET_BYTES = 8, 32
 _KEY = re.compile(r"sluice_([0-9a-f]{16})_([A-Za-z0-9_-]{43})")
+
+
+class StoredCredential(Protocol):
+    """The stored part of a key, or of a session that has the form of a key. Times are in UTC."""
+
+    @property
+    def key_id(self) -> str:
+        """The id of the credential, or of the key that it stands for."""
+        ...
+
+    @property
+    def secret_sha256(self) -> bytes:
+        """The hash of its secret."""
+        ...
+
+    @property
+    def expires_at(self) -> datetime | None:
+        """When it expires. None: never."""
+        ...
+
+    @property
+    def revoked_at(self) -> datetime | None:
+        """When it was revoked. None: it was not."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,7 @@ def test_what_is_no_key_is_not_looked_up(text: str) -> None:
 
 def test_a_key_counts_for_a_while_and_is_asked_for_again_then() -> None:
     clock = FakeClock()
-    known = KnownKeys(clock, TIMES)
+    known: KnownKeys[ApiKey] = KnownKeys(clock, TIMES)
     assert known.find("a") is None
     known.confirm(["a", "none"], {"a": KEY})
     for key_id, key in (("a", KEY), ("none", None)):
@@ -75,7 +75,7 @@ def test_a_key_counts_for_a_while_and_is_asked_for_again_then() -> None:
 
 def test_keys_in_use_are_confirmed_with_the_question_for_another() -> None:
     clock = FakeClock()
-    known = KnownKeys(clock, TIMES)
+    known: KnownKeys[ApiKey] = KnownKeys(clock, TIMES)
     known.confirm(["a", "b"], {"a": KEY, "b": KEY})
     clock.advance(seconds(3))
     known.find("a")
@@ -86,7 +86,7 @@ def test_keys_in_use_are_confirmed_with_the_question_for_another() -> None:
 
 def test_known_keys_go_on_while_the_store_is_down_for_a_bounded_time() -> None:
     clock = FakeClock()
-    known = KnownKeys(clock, TIMES)
+    known: KnownKeys[ApiKey] = KnownKeys(clock, TIMES)
     known.confirm(["a", "none"], {"a": KEY})
     clock.advance(seconds(6))
     known.fail()
@@ -106,7 +106,7 @@ def test_known_keys_go_on_while_the_store_is_down_for_a_bounded_time() -> None:
 
 def test_a_revocation_counts_once_the_store_answers_again() -> None:
     clock = FakeClock()
-    known = KnownKeys(clock, TIMES)
+    known: KnownKeys[ApiKey] = KnownKeys(clock, TIMES)
     known.confirm(["a"], {"a": KEY})
     known.fail()
     clock.advance(seconds(2))
@@ -118,7 +118,7 @@ def test_a_revocation_counts_once_the_store_answers_again() -> None:
 
 
 def test_made_up_ids_push_no_key_out() -> None:
-    known = KnownKeys(FakeClock(), TIMES, max_keys=10)
+    known: KnownKeys[ApiKey] = KnownKeys(FakeClock(), TIMES, max_keys=10)
     known.confirm(["a"], {"a": KEY})
     for number in range(1000):
         known.confirm([str(number)], {})
@@ -126,7 +126,7 @@ def test_made_up_ids_push_no_key_out() -> None:
 
 
 def test_an_answer_from_before_a_revocation_here_does_not_count() -> None:
-    known = KnownKeys(FakeClock(), TIMES)
+    known: KnownKeys[ApiKey] = KnownKeys(FakeClock(), TIMES)
     known.to_ask(["a", "b"])
     known.forget("a")
     known.confirm(["a", "b"], {"a": KEY, "b": KEY})
@@ -138,7 +138,7 @@ def test_an_answer_from_before_a_revocation_here_does_not_count() -> None:
 
 
 def test_a_change_of_a_key_concerns_its_sessions() -> None:
-    known = KnownKeys(FakeClock(), TIMES)
+    known: KnownKeys[ApiKey] = KnownKeys(FakeClock(), TIMES)
     known.confirm(["a", "b"], {"a": KEY, "b": replace(KEY, key_id="other")})
     known.to_ask(["c"])
     known.forget(KEY.key_id)
@@ -148,7 +148,7 @@ def test_a_change_of_a_key_concerns_its_sessions() -> None:
 
 
 def test_what_was_changed_here_is_asked_for_at_once() -> None:
-    known = KnownKeys(FakeClock(), TIMES)
+    known: KnownKeys[ApiKey] = KnownKeys(FakeClock(), TIMES)
     known.confirm(["a"], {"a": KEY})
     known.forget("a")
     assert known.find("a") is None

@@ -6,14 +6,14 @@ from typing import Self
 
 from pydantic import BaseModel, Field, model_validator
 
-from api.bootstrap.settings.callers.oidc_issuers import OidcIssuer
+from api.bootstrap.settings.callers.console_logins import ConsoleLoginSettings
+from api.bootstrap.settings.callers.oidc_issuers import IssuerSettings
 from api.bootstrap.settings.serving.serving import ServingSettings, is_loopback
 from api.bootstrap.settings.serving.tls import ClientCertificates, TlsSettings
-from api.bootstrap.settings.value_types import KIB, Name, Words
+from api.bootstrap.settings.value_types import Words
 
 MOST_CLASSES = 20
 """Each class adds three time series."""
-MOST_ISSUERS = 20
 
 
 class KeySettings(BaseModel):
@@ -51,32 +51,7 @@ class KeySettings(BaseModel):
     )
 
 
-class IssuerSettings(BaseModel):
-    """Issuers of access tokens."""
-
-    oidc_issuers: dict[Name, OidcIssuer] = Field(
-        {},
-        max_length=MOST_ISSUERS,
-        description="your name for an issuer of access tokens (JWT) to {issuer, audiences, …}",
-    )
-    oidc_keys_max_age_s: int = Field(
-        300, ge=10, le=86_400, description="age at which an issuer's keys are fetched again"
-    )
-    oidc_keys_cooldown_s: int = Field(
-        5, ge=1, le=300, description="minimum time between two fetches of an issuer's keys"
-    )
-    oidc_outage_s: int = Field(
-        86_400, ge=0, le=30 * 86_400, description="how long an issuer's keys still count while it is down"
-    )
-    oidc_fetch_timeout_s: int = Field(
-        5, ge=1, le=60, description="how long a fetch of an issuer's keys may take"
-    )
-    oidc_max_token_bytes: int = Field(
-        8 * KIB, ge=KIB, le=64 * KIB, description="size of an access token; larger ones are refused"
-    )
-
-
-class AuthenticationSettings(IssuerSettings, KeySettings, TlsSettings, ServingSettings):
+class AuthenticationSettings(ConsoleLoginSettings, IssuerSettings, KeySettings, TlsSettings, ServingSettings):
     """All ways to authenticate, and how their settings must fit together."""
 
     @property
@@ -119,6 +94,13 @@ class AuthenticationSettings(IssuerSettings, KeySettings, TlsSettings, ServingSe
                 f"an issuer in oidc_issuers could name the callers of client certificates, which begin with"
                 f" {self.tls_principal_prefix}: give the issuer another name"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _browsers_come_by_tls(self) -> Self:
+        # Otherwise they would get a cookie that this gateway does not take.
+        if self.has_tls and self.console_url is not None and not self.console_url.startswith("https:"):
+            raise ValueError("console_url begins with http, but this gateway serves TLS alone")
         return self
 
     @property

@@ -15,5 +15,5 @@ class ConsoleSettings(BaseModel):
         12 * 3600,
         ge=60,
         le=30 * 86_400,
-        description="how long a login to the console lasts; it ends earlier with its API key",
+        description="how long a login to the console lasts; it ends earlier with its API key or its token",
     )

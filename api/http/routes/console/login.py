@@ -22,7 +22,7 @@ from service.audited import note
 from service.authentication.key_sessions import KeySessions
 from service.errors.credential_errors import LoginNeedsKey
 from service.model.audit.events import Details
-from service.model.authentication.api_keys import sent_key
+from service.model.authentication.issuer_sessions import is_of_issuer, sent_session
 from service.model.authentication.principals import Principal, PrincipalKind
 
 router = APIRouter(tags=["console"], include_in_schema=False)
@@ -65,11 +65,15 @@ async def log_in(
 async def log_out(request: Request, response: Response, app_context: CurrentAppContext) -> None:
     """Ends the session: at this replica at once, at all others within `api_key_cache_ttl_s`."""
     settings = app_context.settings
-    session = sent_key(session_text(request.headers, has_tls=settings.has_tls) or "")
+    text = session_text(request.headers, has_tls=settings.has_tls) or ""
+    session = sent_session(text)
+    is_taken = app_context.console_logins is not None if is_of_issuer(text) else settings.api_keys
     # Beside another credential, nobody has checked the cookie.
-    if session is not None and settings.api_keys and not _is_by_key(request):
+    if session is not None and is_taken and not _is_by_key(request):
         note(Details(target=session.key_id))
-        await app_context.access.call(_sessions(app_context).end, session.key_id)
+        gateway = app_context.access.gateway
+        sessions = gateway.issuer_sessions if is_of_issuer(text) else gateway.api_keys.sessions
+        await app_context.access.call(sessions.end, session.key_id)
         app_context.forget_session(session.key_id)
     _give(request, response, app_context, "", 0)
 

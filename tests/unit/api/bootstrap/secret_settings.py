@@ -53,15 +53,18 @@ SECRET_VALUES: Mapping[str, Any] = {
         "kafka.ssl.keystore.password": secret(18),
     },
     "ingest_source_properties": {"s3.secret-access-key": secret(19), "gcs.oauth2.token": secret(20)},
+    "console_login_secrets": {"corp": secret(25)},
     "lineage_kafka_options": {"sasl.password": secret(21), "ssl.key.pem": secret(22)},
     "results_properties": {"s3.secret-access-key": secret(23), "s3.session-token": secret(24)},
 }
 """Values with secrets, by the name of the setting."""
-COUNT = 24
+COUNT = 25
 ELSEWHERE: Mapping[str, str] = {
     "lineage_url": "an address with a user is refused",
     "traces_endpoint": "an address with a user is refused",
     "oidc_issuers": "an address with a user is refused; tokens are checked with public keys",
+    "console_logins": "the secrets of its clients are in a setting of their own; parameters go to browsers",
+    "console_url": "only a scheme, a host and a port",
     "api_tokens": "digests of tokens, which are masked all the same",
     "tls_key_file": "the path of a key, whose contents are looked for in the integration test",
 }

@@ -36,10 +36,18 @@ from tests.unit.api.bootstrap.secret_settings import (
     spellings,
 )
 
+NEEDED: dict[str, Any] = {
+    "lineage_url": "http://127.0.0.1:1/lineage",
+    "oidc_issuers": {"corp": {"issuer": "https://corp.example", "audiences": ["sluice"]}},
+    "console_logins": {"corp": {"client_id": "console"}},
+    "console_url": "https://sluice.example",
+}
+"""Settings without which a secret would have no use."""
+
 
 @pytest.fixture
 def settings() -> Settings:
-    return Settings(**SECRET_VALUES, lineage_url="http://127.0.0.1:1/lineage")
+    return Settings(**SECRET_VALUES, **NEEDED)
 
 
 def test_every_setting_that_can_hold_a_text_is_known() -> None:
@@ -86,7 +94,7 @@ def test_the_command_shows_no_secret(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    values = {**SECRET_VALUES, "lineage_url": "http://127.0.0.1:1/lineage"}
+    values = {**SECRET_VALUES, **NEEDED}
     if is_file:
         file = tmp_path_factory.mktemp("settings") / "sluice.yaml"
         file.write_text(yaml.safe_dump(dict(values)))

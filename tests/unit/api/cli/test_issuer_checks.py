@@ -9,7 +9,7 @@ import pytest
 
 from api.bootstrap.settings import Settings
 from api.cli.part_checks import Finding, State, tried
-from api.cli.wiring_checks import issuer_checks
+from api.cli.wiring_checks import issuer_checks, login_checks
 from tests.fakes.oidc_issuer import AUDIENCE, DISCOVERY, KEYS, OidcIssuer, oidc_issuer
 
 
@@ -56,6 +56,32 @@ def test_a_wrong_document_is_said(
     assert finding.state is State.FAILED
     assert words in finding.text
     assert finding.cure
+
+
+def found_of_login(url: str) -> Finding:
+    given = {
+        "oidc_issuers": {"corp": {"issuer": url, "audiences": [AUDIENCE]}},
+        "console_logins": {"corp": {"client_id": "console"}},
+        "console_url": "https://sluice.example",
+        "oidc_fetch_timeout_s": 2,
+    }
+    (finding,) = tried(login_checks(Settings.model_validate(given)))
+    return finding
+
+
+def test_a_login_says_what_its_client_needs(issuer: OidcIssuer) -> None:
+    assert login_checks(Settings()) == []
+    finding = found_of_login(issuer.url)
+    assert (finding.part, finding.state) == ("login corp", State.OK)
+    assert f"{issuer.url}/authorize logs in" in finding.text
+    assert finding.text.endswith("https://sluice.example/console/login/corp/callback")
+
+
+def test_a_login_without_an_endpoint_is_named(issuer: OidcIssuer) -> None:
+    issuer.answers[DISCOVERY] = (200, json.dumps({"issuer": issuer.url}).encode(), {})
+    finding = found_of_login(issuer.url)
+    assert finding.state is State.FAILED
+    assert "authorization_endpoint" in finding.text
 
 
 def test_an_issuer_that_is_down_fails_alone() -> None:

@@ -24,6 +24,14 @@ WAYS: list[dict[str, Any]] = [
 ]
 
 
+LOGINS: dict[str, Any] = {
+    "oidc_issuers": {"corp": ISSUER},
+    "console_logins": {"corp": {"client_id": "console"}},
+    "console_login_secrets": {"corp": "secret"},
+    "console_url": "https://Sluice.example:443/",
+}
+
+
 def settings(**given: Any) -> Settings:
     return Settings(**given)
 
@@ -65,6 +73,17 @@ def test_without_any_the_start_is_refused_and_the_settings_are_named(more: dict[
         ({"oidc_issuers": {"corp": ISSUER | {"audience": "x"}}}, "audience"),
         ({"oidc_issuers": {"corp": ISSUER, "same": ISSUER}}, "twice"),
         (CLIENTS | {"oidc_issuers": {"certificate": ISSUER}}, "another name"),
+        (LOGINS | {"oidc_issuers": {}}, "not in oidc_issuers"),
+        (LOGINS | TLS | {"console_url": "http://127.0.0.1:8080"}, "TLS alone"),
+        (LOGINS | {"console_url": None}, "needs console_url"),
+        (LOGINS | {"console_logins": {}}, "not in console_logins"),
+        (LOGINS | {"console_url": "http://sluice.example"}, "not an https address"),
+        (LOGINS | {"console_url": "https://sluice.example/console"}, "not like https://sluice.example"),
+        (LOGINS | {"console_url": "https://me@sluice.example"}, "not like https://sluice.example"),
+        (LOGINS | {"console_logins": {"corp": {"client_id": "a", "scopes": ["profile"]}}}, "openid"),
+        (LOGINS | {"console_logins": {"corp": {"client_id": "a", "scopes": ["openid a"]}}}, "single words"),
+        (LOGINS | {"console_logins": {"corp": {"client_id": "a", "secret": "b"}}}, "secret"),
+        (LOGINS | {"console_logins": {"corp": {"client_id": "a", "parameters": {"State": "b"}}}}, "state"),
         (TLS | {"tls_client_ca_file": Path("c")}, "has no effect"),
         ({"caller_classes": {"ada": "people"}}, "no token"),
         ({"caller_classes": {"a b": "people"}, "api_keys": True}, "without spaces"),
@@ -73,6 +92,10 @@ def test_without_any_the_start_is_refused_and_the_settings_are_named(more: dict[
 def test_what_does_not_go_together_is_refused(given: dict[str, Any], words: str) -> None:
     with pytest.raises(ValidationError, match=words):
         settings(**given)
+
+
+def test_the_address_of_the_console_is_as_browsers_write_it() -> None:
+    assert settings(**LOGINS).console_url == "https://sluice.example"
 
 
 def test_callers_of_every_kind_can_have_a_class() -> None:
