@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from service.advice.advice_service import AdviceService
 from service.audit.audit import NO_AUDIT, Audit
 from service.authentication.manage_keys import ApiKeys
 from service.browsing.catalog_browser import CatalogBrowser
@@ -70,6 +71,7 @@ class Gateway:
         sessions: SessionService | None = None,
         browser: CatalogBrowser | None = None,
         saved_queries: SavedQueryService | None = None,
+        layout_advice: AdviceService | None = None,
     ) -> None:
         self.audit = audit
         self.queries = queries
@@ -82,6 +84,7 @@ class Gateway:
         self._sessions = sessions
         self._browser = browser
         self._saved_queries = saved_queries
+        self._layout_advice = layout_advice
         self._metrics = metrics
         self._filter_cache = filter_cache
         self._bounds = bounds
@@ -155,6 +158,17 @@ class Gateway:
         if self._saved_queries is None:
             raise MetricsStoreDown
         return self._saved_queries
+
+    @property
+    def layout_advice(self) -> AdviceService:
+        """Advice on the layout of tables.
+
+        Raises:
+            MetricsStoreDown: this gateway has no records of scans.
+        """
+        if self._layout_advice is None:
+            raise MetricsStoreDown
+        return self._layout_advice
 
     @property
     def browser(self) -> CatalogBrowser:
