@@ -125,9 +125,7 @@ def _notes(layout: TableLayout, explained: Sequence[ScanRecord]) -> Iterator[str
             "A partition field has a transform whose effect on scans is not simulated, such as bucket:"
             " nothing is advised."
         )
-    left_out = sorted(
-        {column.column for column in filtered_columns(explained)} - set(layout.column_types)
-    )
+    left_out = sorted({column.column for column in filtered_columns(explained)} - set(layout.column_types))
     if left_out:
         yield f"Columns that are not simulated: {', '.join(left_out)}."
     if layout.has_deletes:

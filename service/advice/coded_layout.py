@@ -45,9 +45,7 @@ def coded_layout(layout: TableLayout, scans: Iterable[ScanRecord]) -> CodedLayou
     conditions = Counter(_conditions(scan, layout) for scan in scans)
     codes = {column: _codes(column, layout, conditions) for column in layout.column_types}
     names: dict[str, int] = {}
-    partitions = np.array(
-        [names.setdefault(file.partition, len(names)) for file in layout.files], np.int64
-    )
+    partitions = np.array([names.setdefault(file.partition, len(names)) for file in layout.files], np.int64)
     byte_counts = np.array([file.byte_count for file in layout.files], np.float64)
     bounds = {column: _bounds(column, layout, codes[column]) for column in codes}
     return CodedLayout(

@@ -45,5 +45,7 @@ def partition_keys(coded: CodedLayout, column: str) -> Iterator[PartitionKeys]:
 
 def _days(values: list[int | None], type_name: str) -> npt.NDArray[np.datetime64]:
     unit = 1 if type_name == "date" else _MICROSECONDS_OF_A_DAY
-    days = [np.datetime64("NaT", "D") if value is None else np.datetime64(value // unit, "D") for value in values]
+    days = [
+        np.datetime64("NaT", "D") if value is None else np.datetime64(value // unit, "D") for value in values
+    ]
     return np.array(days, "datetime64[D]")

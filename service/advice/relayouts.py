@@ -65,7 +65,7 @@ def split_layout(coded: CodedLayout, file_bytes: int) -> Chunks:
 
 
 def packed_layout(coded: CodedLayout, small_bytes: int, file_bytes: int) -> Chunks:
-    """Returns the layout after files below `small_bytes` of each partition were put together, in their order."""
+    """Returns the layout after the files below `small_bytes` of each partition were put together."""
     sizes = coded.chunks.byte_counts
     bundles: list[list[int]] = []
     open_bundles: dict[int, tuple[list[int], float]] = {}
@@ -91,9 +91,7 @@ def _bundled(chunks: Chunks, bundles: Sequence[Sequence[int]]) -> Chunks:
         lower, upper = found.lower[order].copy(), found.upper[order].copy()
         is_empty = lower > upper
         lower[is_empty], upper[is_empty] = _HIGHEST, NO_CODE
-        bounds[column] = ColumnBounds(
-            np.minimum.reduceat(lower, starts), np.maximum.reduceat(upper, starts)
-        )
+        bounds[column] = ColumnBounds(np.minimum.reduceat(lower, starts), np.maximum.reduceat(upper, starts))
     return Chunks(np.add.reduceat(chunks.byte_counts[order], starts), bounds)
 
 
@@ -147,5 +145,3 @@ def _without_gaps(bounds: ColumnBounds, of_files: ColumnBounds, files: Places) -
         lower[filled[0]] = min(lower[filled[0]], of_files.lower[known].min())
         upper[filled[-1]] = max(upper[filled[-1]], of_files.upper[known].max())
     return ColumnBounds(lower, upper)
-
-

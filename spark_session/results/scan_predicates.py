@@ -28,8 +28,10 @@ def scan_predicates(filters: Iterable[str | None]) -> tuple[ScanPredicate, ...]:
 
     >>> year = '{"type": "eq", "term": "d_year", "value": 2000}'
     >>> keys = '{"type": "in", "term": "d_date_sk", "values": [9, 7, 8]}'
-    >>> scan_predicates([year, keys])
-    (ScanPredicate(column='d_year', ranges=((2000, 2000),)), ScanPredicate(column='d_date_sk', ranges=((7, 9),)))
+    >>> for found in scan_predicates([year, keys]):
+    ...     print(found.column, found.ranges)
+    d_year ((2000, 2000),)
+    d_date_sk ((7, 9),)
     """
     found: _Filtered = {}
     for text in filters:

@@ -23,8 +23,8 @@ from service.model.tables.tables import (
     TableListing,
     TableName,
 )
-from service.ports.tables.table_layouts import LayoutBounds
 from service.ports.stores.policy_store import NoPolicies, Policies
+from service.ports.tables.table_layouts import LayoutBounds
 from service.sessions.session_service import SessionService
 from tests.fakes.api_keys import fake_api_keys
 from tests.fakes.audit import FakeAuditLog, FakeTrail

@@ -56,9 +56,7 @@ class FakeQueryHistory:
         ran = [
             record
             for record in sorted(self._records(), key=lambda record: record.submitted_at, reverse=True)
-            if record.submitted_at >= since
-            and record.state is QueryState.SUCCEEDED
-            and record.reused is None
+            if record.submitted_at >= since and record.state is QueryState.SUCCEEDED and record.reused is None
         ]
         scans = [scan for record in ran for scan in record.scans if scan.table == table and scan.has_run]
         return scans[:limit]

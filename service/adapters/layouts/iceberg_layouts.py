@@ -26,7 +26,10 @@ _TARGET_BYTES = 512 * 1024**2
 
 
 class IcebergLayouts:
-    """The `TableLayouts` port. `opened` returns a table as it is now; `others` are catalogs without Iceberg."""
+    """The `TableLayouts` port. `opened` returns a table as it is now.
+
+    `others` are catalogs whose tables are not those of Iceberg.
+    """
 
     def __init__(
         self, opened: Callable[[TableName], OpenedTable], clock: Clock, others: Collection[str] = ()
@@ -69,9 +72,7 @@ def _layout(
 ) -> TableLayout:
     table, facts = opened.table, opened.facts
     snapshot = table.current_snapshot()
-    manifests, has_deletes = (
-        data_manifests(table, snapshot, bounds.max_files) if snapshot else ([], False)
-    )
+    manifests, has_deletes = data_manifests(table, snapshot, bounds.max_files) if snapshot else ([], False)
     fields = _fields(table, columns)
     found = list(data_files(table, manifests, is_late))
     layouts = [file_layout(file, spec, fields) for file, spec in found]

@@ -16,8 +16,8 @@ ValueRange: TypeAlias = tuple[PredicateValue | None, PredicateValue | None]
 class ScanPredicate:
     """The rows that a scan needs have values of the column in one of these ranges, which are in order.
 
-    Ranges may be wider than what was asked for, since their number is bounded. None: the column was filtered in
-    a way that ranges do not say, such as `IS NULL`, or by very long lists.
+    Ranges may be wider than what was asked for, since their number is bounded. None: the column was filtered
+    in a way that ranges do not say, such as `IS NULL`.
     """
 
     column: str

@@ -134,9 +134,7 @@ def _condition(ranges: Mapping[str, tuple[Any, Any]]) -> BooleanExpression:
     conditions: list[BooleanExpression] = [
         EqualTo(column, _in_iceberg(lower))
         if lower == upper
-        else And(
-            GreaterThanOrEqual(column, _in_iceberg(lower)), LessThanOrEqual(column, _in_iceberg(upper))
-        )
+        else And(GreaterThanOrEqual(column, _in_iceberg(lower)), LessThanOrEqual(column, _in_iceberg(upper)))
         for column, (lower, upper) in ranges.items()
     ]
     return reduce(And, conditions, AlwaysTrue())

@@ -24,7 +24,10 @@ class AdviceQuery(StrictModel):
     days: Annotated[
         int | None,
         Field(
-            strict=False, ge=1, le=3650, description="scans of so many days; at most, and unset: the operator's"
+            strict=False,
+            ge=1,
+            le=3650,
+            description="scans of so many days; at most, and unset: the operator's",
         ),
     ] = None
 
@@ -66,9 +69,7 @@ class LayoutAdviceAnswer(WireModel):
     transform: Annotated[str | None, Field(description="of the partition field")]
     file_bytes: Annotated[int | None, Field(description="the size that files get")]
     before: Annotated[ReadAnswer, Field(description="simulated on the files of now")]
-    after: Annotated[
-        ReadAnswer, Field(description="predicted; with bloom filters, the bytes of row groups")
-    ]
+    after: Annotated[ReadAnswer, Field(description="predicted; with bloom filters, the bytes of row groups")]
     saved_bytes: int
     saved_share: Annotated[float, Field(description="of the bytes before, at most 1")]
     statements: Annotated[list[str], Field(description="Spark SQL that makes the change, in this order")]

@@ -3,43 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
 
 import httpx
 import pytest
 
-from service.model.query.scan_predicates import ScanPredicate
-from service.model.tables.table_layout import FileBounds, LayoutFile, RowSample, TableLayout
 from tests.fakes.gateway import ADVICE_BOUNDS, TABLE, FakeGateway
-from tests.fakes.queries import NOON
-from tests.fakes.query_records import scan, short_record
+from tests.fakes.recorded_scans import FILES, SECRET, record_scans
 
 pytestmark = pytest.mark.anyio
 
 PATH = f"/advice/{TABLE}"
-DAYS, FILES, ROWS_OF_A_FILE = 40, 4, 100
-SECRET = 31
-
-
-def record_scans(gateway: FakeGateway) -> None:
-    """The table's files all have all days. Each query looks for a single day."""
-    predicates = (ScanPredicate("day", ((SECRET, SECRET),)),)
-    scanned = replace(scan(str(TABLE), 1, 1), predicates=predicates)
-    for hours in (1, 30):
-        record = replace(short_record(NOON - timedelta(hours=hours)), scans=(scanned,))
-        gateway.recorded.record([record])
-    file = LayoutFile(byte_count=4_000, record_count=ROWS_OF_A_FILE, bounds={"day": FileBounds(0, DAYS - 1)})
-    rows = range(FILES * ROWS_OF_A_FILE)
-    gateway.layouts.layouts[TABLE] = TableLayout(
-        table=TABLE,
-        snapshot_id=7,
-        files=[file] * FILES,
-        sample=RowSample(
-            [row // ROWS_OF_A_FILE for row in rows], {"day": [row * 7 % DAYS for row in rows]}
-        ),
-        column_types={"day": "int"},
-        target_file_bytes=4_000,
-    )
 
 
 async def test_advice_has_counts_and_statements_and_no_value(
@@ -60,7 +33,9 @@ async def test_advice_has_counts_and_statements_and_no_value(
     assert best["savedBytes"] == best["before"]["bytes"] - best["after"]["bytes"] > 0
     assert best["savedShare"] == pytest.approx(best["savedBytes"] / best["before"]["bytes"], abs=1e-4)
     assert all("`tpcds`.`store_returns`" in text for text in best["statements"])
-    assert str(SECRET) not in "".join(advice["reason"] + str(advice["statements"]) for advice in found["advice"])
+    assert str(SECRET) not in "".join(
+        advice["reason"] + str(advice["statements"]) for advice in found["advice"]
+    )
 
 
 async def test_advice_is_for_the_days_that_are_asked_for(
