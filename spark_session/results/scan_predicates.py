@@ -104,13 +104,19 @@ def _before(value: PredicateValue) -> PredicateValue:
     """The greatest value below; the value itself if there is none that is known."""
     if isinstance(value, int):
         return value - 1
-    return math.nextafter(value, -math.inf) if isinstance(value, float) else value
+    return _next(value, -math.inf) if isinstance(value, float) else value
 
 
 def _after(value: PredicateValue) -> PredicateValue:
     if isinstance(value, int):
         return value + 1
-    return math.nextafter(value, math.inf) if isinstance(value, float) else value
+    return _next(value, math.inf) if isinstance(value, float) else value
+
+
+def _next(value: float, towards: float) -> float:
+    # The metrics store takes no infinity.
+    found = math.nextafter(value, towards)
+    return found if math.isfinite(found) else value
 
 
 def _both(one: _Filtered, other: _Filtered) -> _Filtered:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import random
+import sys
 from typing import Any
 
 import pytest
@@ -41,6 +43,9 @@ CASES = [
     (leaf("in", [1, "a"]), [K("k", None)]),
     (leaf("eq", float("nan")), [K("k", None)]),
     (leaf("eq", True), [K("k", None)]),
+    (leaf("lt", 0.5), [K("k", ((None, math.nextafter(0.5, 0)),))]),
+    (leaf("gt", sys.float_info.max), [K("k", ((sys.float_info.max, None),))]),
+    (leaf("lt", -sys.float_info.max), [K("k", ((None, -sys.float_info.max),))]),
     ("true", []),
     (7, []),
 ]
