@@ -54,13 +54,14 @@ def engine(shared_engine: SparkEngine) -> SparkEngine:
 
 
 def scans(engine: SparkEngine) -> list[ScanRecord]:
-    found = [scan for sql in WORKLOAD for scan in run(engine, sql).run.scans]
+    found = [scan for sql in WORKLOAD for scan in run(engine, sql).scans]
     return [scan for scan in found if scan.table == str(SALES)]
 
 
 def advice_for(engine: SparkEngine, recorded: list[ScanRecord]) -> TableAdvice:
     log = "SELECT file FROM lake.layouts.sales.metadata_log_entries ORDER BY timestamp DESC LIMIT 1"
-    [newest] = run(engine, log).rows.to_pylist()
+    assert engine.session is not None
+    [newest] = engine.session.children._root.sql(log).collect()
     table = StaticTable.from_metadata(newest["file"])
     opened = OpenedTable(table, table_facts(SALES, table))
     columns = [column.column for column in filtered_columns(recorded)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +12,10 @@ from pyiceberg.expressions import (
     AlwaysTrue,
     And,
     BooleanExpression,
-    EqualTo,
     GreaterThanOrEqual,
     LessThanOrEqual,
+    Reference,
+    literal,
 )
 from pyiceberg.expressions.visitors import _InclusiveMetricsEvaluator
 from pyiceberg.manifest import DataFile
@@ -131,13 +131,13 @@ def read_by(scans: Sequence[ScanRecord]) -> ReadAmount:
 
 
 def _condition(ranges: Mapping[str, tuple[Any, Any]]) -> BooleanExpression:
-    conditions: list[BooleanExpression] = [
-        EqualTo(column, _in_iceberg(lower))
-        if lower == upper
-        else And(GreaterThanOrEqual(column, _in_iceberg(lower)), LessThanOrEqual(column, _in_iceberg(upper)))
-        for column, (lower, upper) in ranges.items()
-    ]
-    return reduce(And, conditions, AlwaysTrue())
+    found: BooleanExpression = AlwaysTrue()
+    for column, bounds in ranges.items():
+        term = Reference(column)
+        lower, upper = (literal(_in_iceberg(bound)) for bound in bounds)
+        found = And(found, GreaterThanOrEqual(term=term, value=lower))
+        found = And(found, LessThanOrEqual(term=term, value=upper))
+    return found
 
 
 def _in_iceberg(value: Any) -> Any:

@@ -150,3 +150,12 @@ def test_names_in_statements_are_quoted() -> None:
     found = advise(layout_of(column, shuffled()), [scan_of(column, (1, 1))], SINCE, OPTIONS)
     [*_, call] = of_kind(found, AdviceKind.SORT).statements
     assert "sort_order => '`a``b\\'c` ASC NULLS FIRST'" in call
+
+
+def test_small_files_that_scans_prune_by_are_not_put_together() -> None:
+    days: list[int | None] = [row // ROWS_OF_A_FILE for row in range(FILES * ROWS_OF_A_FILE)]
+    layout = layout_of("day", days, target_file_bytes=FILES * FILE_BYTES)
+    by_day = [scan_of("day", (day, day)) for day in range(FILES)]
+    assert AdviceKind.COMPACTION not in kinds(advise(layout, by_day, SINCE, OPTIONS))
+    whole = advise(layout, [scan_of("day")] * 5, SINCE, OPTIONS)
+    assert of_kind(whole, AdviceKind.COMPACTION).after.file_count == 5
