@@ -71,9 +71,9 @@ class AdviceService:
             since = self._clock.now() - timedelta(days=min(days or self._bounds.days, self._bounds.days))
             scans = self._history.scans(since, str(table), self._bounds.max_scans)
             shown = list(_without(scans, decision.restriction.is_masked))
-            columns = [column.column for column in filtered_columns(shown)]
-            layout = self._layouts.layout(table, columns, self._bounds.layout)
             options = self._bounds.options
+            columns = [column.column for column in filtered_columns(shown)[: options.max_columns]]
+            layout = self._layouts.layout(table, columns, self._bounds.layout)
             return advise(layout, shown, since, options, lambda: self._clock.elapsed_ms() >= until_ms)
 
     @contextmanager

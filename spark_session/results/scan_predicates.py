@@ -35,7 +35,7 @@ def scan_predicates(filters: Iterable[str | None]) -> tuple[ScanPredicate, ...]:
     """
     found: _Filtered = {}
     for text in filters:
-        # The answer does not need it: what is not understood, or is nested very deeply, is left out.
+        # The answer does not need it: a filter that is not understood, or is nested very deeply, is left out.
         with suppress(ValueError, TypeError, RecursionError):
             if text is not None:
                 found = _both(found, _filtered(json.loads(text)))

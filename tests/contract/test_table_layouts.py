@@ -18,7 +18,7 @@ from tests.fakes.catalogs import facts_of_empty_table
 from tests.fakes.table_layouts import FakeLayouts
 from tests.unit.advice.lakehouse import BOUNDS, SALES, Lakehouse
 
-FILES = ([1, 5, None], [2, 9], [None])
+FILES: tuple[list[int | None], ...] = ([1, 5, None], [2, 9], [None])
 
 
 @pytest.fixture(params=["fake", "pyiceberg"])

@@ -167,7 +167,7 @@ class PolicedGateway(FakeGateway):
 
 
 def _filtered(table: TableName) -> QueryRecord:
-    """Returns a query of somebody that was filtered by both columns."""
+    """Returns a query that was filtered by both columns."""
     predicates = (ScanPredicate("id", ((1, 1),)), ScanPredicate("card", (("4111", "4111"),)))
     scanned = replace(scan(str(table), 3, 1), predicates=predicates)
     return replace(short_record(NOON), scans=(scanned,))

@@ -41,10 +41,10 @@ class TableAdvice:
     scan_count: int
     """The recorded scans that it is for."""
     recorded_bytes: int
-    """What these scans have read."""
+    """The bytes that these scans have read."""
     advice: tuple[LayoutAdvice, ...]
     notes: tuple[str, ...]
-    """What was not considered, and why."""
+    """Whatever was left out, with the reason."""
     raw: dict[str, Any]
 
 

@@ -1,4 +1,4 @@
-"""What manifests say about each data file."""
+"""The size, the partition and the bounds of each data file, from its manifest."""
 
 from __future__ import annotations
 

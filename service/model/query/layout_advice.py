@@ -1,4 +1,4 @@
-"""What another layout of a table would save the queries that were recorded."""
+"""Other layouts of a table, and the bytes that they would save recorded queries."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from service.model.tables.tables import TableName
 
 
 class AdviceKind(StrEnum):
-    """What would be changed."""
+    """The part of a layout that would change."""
 
     PARTITION = "PARTITION"
     SORT = "SORT"
@@ -89,7 +89,7 @@ class TableAdvice:
     """Advice for one table, what saves most first.
 
     `simulated` is what the workload would read of the files of now. It differs from what was recorded as far
-    as the table has changed since. `notes` say what was not considered, and why.
+    as the table has changed since. `notes` name whatever was left out, with the reason.
     """
 
     table: TableName

@@ -15,8 +15,8 @@ from pyiceberg.expressions import (
     GreaterThanOrEqual,
     LessThanOrEqual,
     Reference,
-    literal,
 )
+from pyiceberg.expressions.literals import literal
 from pyiceberg.expressions.visitors import _InclusiveMetricsEvaluator
 from pyiceberg.manifest import DataFile
 from pyiceberg.partitioning import UNPARTITIONED_PARTITION_SPEC, PartitionSpec
@@ -123,7 +123,7 @@ class Lakehouse:
 
 
 def read_by(scans: Sequence[ScanRecord]) -> ReadAmount:
-    """What these scans have read, by their records."""
+    """Returns the sum of these scans, by their records."""
     return ReadAmount(
         sum(scan.metrics.data_files.selected for scan in scans),
         sum(scan.metrics.bytes.selected for scan in scans),

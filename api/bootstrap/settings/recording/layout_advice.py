@@ -24,7 +24,7 @@ class LayoutAdviceSettings(BaseModel):
         100_000, ge=1_000, le=10_000_000, description="rows that are sampled"
     )
     layout_advice_max_columns: int = Field(
-        8, ge=1, le=32, description="columns, of those that scans are filtered by most, that are tried"
+        8, ge=1, le=32, description="columns that are looked at: those that most scans are filtered by"
     )
     layout_advice_max_partitions: int = Field(
         10_000, ge=1, le=1_000_000, description="partitions that an advised partition field makes"

@@ -33,7 +33,7 @@ class AdviceQuery(StrictModel):
 
 
 class ReadAnswer(WireModel):
-    """What scans read together."""
+    """The files and bytes that scans read together."""
 
     data_files: int
     bytes: int
@@ -85,7 +85,7 @@ class AdviceAnswer(WireModel):
     sampled_rows: int
     workload: WorkloadAnswer
     advice: list[LayoutAdviceAnswer]
-    notes: Annotated[list[str], Field(description="what was not considered, and why")]
+    notes: Annotated[list[str], Field(description="whatever was left out, with the reason")]
 
 
 def advice_answer(found: TableAdvice) -> AdviceAnswer:
