@@ -159,3 +159,20 @@ def test_small_files_that_scans_prune_by_are_not_put_together() -> None:
     assert AdviceKind.COMPACTION not in kinds(advise(layout, by_day, SINCE, OPTIONS))
     whole = advise(layout, [scan_of("day")] * 5, SINCE, OPTIONS)
     assert of_kind(whole, AdviceKind.COMPACTION).after.file_count == 5
+
+
+@pytest.mark.parametrize("step", [1, 10], ids=["all", "sampled"])
+def test_row_groups_with_a_value_are_estimated_from_how_often_values_occur(step: int) -> None:
+    random_ = random.Random(2)
+    values: list[int | None] = [row // 5 for row in range(FILES * ROWS_OF_A_FILE)]
+    random_.shuffle(values)
+    whole = layout_of("id", values)
+    sample = RowSample(whole.sample.file_numbers[::step], {"id": values[::step]})
+    sought = random_.sample(range(20, 380), 30)
+    scans = [scan_of("id", (id_, id_)) for id_ in sought]
+    found = advise(replace(whole, sample=sample), scans, SINCE, replace(OPTIONS, min_file_bytes=FILE_BYTES))
+    groups = [values[start : start + ROWS_OF_A_FILE // 4] for start in range(0, len(values), 50)]
+    with_value = sum(id_ in group for id_ in sought for group in groups)
+    by_mistake = 0.01 * (len(groups) * len(sought) - with_value)
+    seen = (with_value + by_mistake) * FILE_BYTES / 4
+    assert of_kind(found, AdviceKind.BLOOM_FILTER).after.byte_count == pytest.approx(seen, rel=0.15)

@@ -14,9 +14,9 @@ from api.http.schemas.tables.layout_advice import AdviceAnswer, AdviceQuery, adv
 router = APIRouter(tags=["tables"])
 
 
-@router.get("/advice/{table}", responses=problems(403, 404, 409, 422, 503))
+@router.get("/advice/{name}", responses=problems(403, 404, 409, 422, 503))
 async def get_advice(
-    table: Annotated[
+    name: Annotated[
         str,
         Path(max_length=1024, description="catalog.schema.table", json_schema_extra={"pattern": FULL_NAME}),
     ],
@@ -29,5 +29,5 @@ async def get_advice(
     Only for callers who see every row of the table. It has no values that queries looked for.
     """
     advice = app_context.access.gateway.layout_advice.advice
-    name = table_name(table, "/path/table")
-    return advice_answer(await app_context.access.call(advice, name, access, query.days))
+    table = table_name(name)
+    return advice_answer(await app_context.access.call(advice, table, access, query.days))

@@ -1,4 +1,4 @@
-"""The query string and the answer of GET /advice/{table}."""
+"""The query string and the answer of GET /advice/{name}."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from service.model.query.layout_advice import (
 
 
 class AdviceQuery(StrictModel):
-    """The query string of GET /advice/{table}."""
+    """The query string of GET /advice/{name}."""
 
     days: Annotated[
         int | None,

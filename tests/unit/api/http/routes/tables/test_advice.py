@@ -1,4 +1,4 @@
-"""GET /advice/{table}."""
+"""GET /advice/{name}."""
 
 from __future__ import annotations
 
