@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from service.advice.advice_service import AdviceService
 from service.audit.audit import NO_AUDIT, Audit
 from service.authentication.issuer_logins import IssuerSessions
 from service.authentication.manage_keys import ApiKeys
@@ -72,6 +73,7 @@ class Gateway:
         browser: CatalogBrowser | None = None,
         saved_queries: SavedQueryService | None = None,
         issuer_sessions: IssuerSessions | None = None,
+        layout_advice: AdviceService | None = None,
     ) -> None:
         self.audit = audit
         self.queries = queries
@@ -85,6 +87,7 @@ class Gateway:
         self._sessions = sessions
         self._browser = browser
         self._saved_queries = saved_queries
+        self._layout_advice = layout_advice
         self._metrics = metrics
         self._filter_cache = filter_cache
         self._bounds = bounds
@@ -169,6 +172,17 @@ class Gateway:
         if self._saved_queries is None:
             raise MetricsStoreDown
         return self._saved_queries
+
+    @property
+    def layout_advice(self) -> AdviceService:
+        """Advice on the layout of tables.
+
+        Raises:
+            MetricsStoreDown: this gateway has no records of scans.
+        """
+        if self._layout_advice is None:
+            raise MetricsStoreDown
+        return self._layout_advice
 
     @property
     def browser(self) -> CatalogBrowser:

@@ -16,7 +16,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 GROUP = "sluice.commands"
-CLIENT_COMMANDS = ("cancel", "completion", "explain", "ingest", "query", "status", "tables", "top")
+CLIENT_COMMANDS = ("advise", "cancel", "completion", "explain", "ingest", "query", "status", "tables", "top")
 """Commands of the client, for a message if it is not installed."""
 _HOW_TO_INSTALL = "pip install './client[cli]' in a checkout of Sluice"
 

@@ -27,7 +27,7 @@ from api.http.routes.queries import (
     saved_query_routes,
     session_routes,
 )
-from api.http.routes.tables import maintenance, pruning, table_routes
+from api.http.routes.tables import advice, maintenance, pruning, table_routes
 
 
 def include_routes(app: FastAPI, settings: Settings) -> None:
@@ -41,7 +41,7 @@ def include_routes(app: FastAPI, settings: Settings) -> None:
         *(session_routes, saved_query_routes),
         # Before the ingests by id: `summary` is not an id.
         *(ingest_history, ingest, streams),
-        *(pruning, table_routes, maintenance, filters, audit_routes, replicas, health, metrics),
+        *(pruning, advice, table_routes, maintenance, filters, audit_routes, replicas, health, metrics),
     ):
         app.include_router(routes.router)
     if settings.console:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sluice_client.async_calling import AsyncCalling
+from sluice_client.listing.advice import TableAdvice, advise
 from sluice_client.listing.catalogs import SchemaList, list_catalogs, list_schemas
 from sluice_client.listing.tables import TableDescription, TableList, describe_table, list_tables
 
@@ -31,3 +32,11 @@ class AsyncBrowsing(AsyncCalling):
             NotFound: there is no such table.
         """
         return await self._run(describe_table(name, self._context))
+
+    async def advise(self, name: str, *, days: int | None = None) -> TableAdvice:
+        """Returns which layouts of a table would save recorded queries most: see `Connection.advise`.
+
+        Raises:
+            NotFound: there is no such table.
+        """
+        return await self._run(advise(name, self._context, days))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sluice_client.calling import Calling
+from sluice_client.listing.advice import TableAdvice, advise
 from sluice_client.listing.catalogs import SchemaList, list_catalogs, list_schemas
 from sluice_client.listing.tables import TableDescription, TableList, describe_table, list_tables
 
@@ -37,3 +38,15 @@ class Browsing(Calling):
             NotFound: there is no such table.
         """
         return self._run(describe_table(name, self._context))
+
+    def advise(self, name: str, *, days: int | None = None) -> TableAdvice:
+        """Returns which layouts of a table would save recorded queries most. Changes nothing.
+
+        Args:
+            name: its full name: catalog.schema.table.
+            days: only for queries of so many days.
+
+        Raises:
+            NotFound: there is no such table.
+        """
+        return self._run(advise(name, self._context, days))

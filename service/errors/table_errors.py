@@ -50,6 +50,12 @@ class ViewChanged(CallerError):
         self.table = str(view)
 
 
+class LayoutUnknown(CallerError):
+    """The gateway cannot look at the layout of this table."""
+
+    code = "LAYOUT_UNKNOWN"
+
+
 class TableChanged(CallerError):
     """The table changed, and the rows of this ingest no longer fit."""
 

@@ -15,6 +15,7 @@ from service.model.query.scan_metrics import PruningMetrics, ScanRecord, Selecti
 from service.model.tables.tables import TableName
 from spark_session.java.own_classes import java_instance
 from spark_session.results.reported_scan import reported_scan
+from spark_session.results.scan_predicates import scan_predicates
 from spark_session.table_sql_name import table_sql_name
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class ScanReader:
 def scan_records(text: str, has_run: bool = True) -> tuple[ScanRecord, ...]:
     """Parses the reader's JSON into records.
 
-    >>> row = '["lake.a.t", 7, [4, 4, 900, 80, 2], [1, 1, 200], 1, 20, 3, true, false, ["id"]]'
+    >>> row = '["lake.a.t", 7, [4, 4, 900, 80, 2], [1, 1, 200], 1, 20, 3, true, false, ["id"], []]'
     >>> [scan] = scan_records(f"[{row}]")
     >>> scan.metrics.data_files, scan.columns
     (Selection(total=4, selected=1), ('id',))
@@ -78,7 +79,11 @@ def scan_records(text: str, has_run: bool = True) -> tuple[ScanRecord, ...]:
     (Selection(total=4, selected=0), False)
     """
     return tuple(
-        reported_scan(_scan_record(*row[:7]), *row[7:], has_query_run=has_run) for row in json.loads(text)
+        replace(
+            reported_scan(_scan_record(*row[:7]), *row[7:10], has_query_run=has_run),
+            predicates=scan_predicates(row[10]),
+        )
+        for row in json.loads(text)
     )
 
 

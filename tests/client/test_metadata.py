@@ -12,6 +12,7 @@ from sluice_client import AsyncConnection, Connection, NotFound, SqlInvalid, con
 from tests.client.gateways import Served
 from tests.client.hostile_server import answer, hostile
 from tests.fakes.contents import FakeContents
+from tests.fakes.recorded_scans import record_scans
 
 
 def test_catalogs_and_schemas(gateway: Served, connection: Connection) -> None:
@@ -36,6 +37,19 @@ def test_one_table(connection: Connection) -> None:
     assert (table.record_count, table.partitions) == (287_867, ("sr_returned_date_sk",))
     with pytest.raises(NotFound):
         connection.table("lake.tpcds.nope")
+
+
+def test_advice_on_a_table(gateway: Served, connection: Connection) -> None:
+    record_scans(gateway.gateway)
+    found = connection.advise("lake.tpcds.store_returns", days=7)
+    assert (found.table, found.scan_count) == ("lake.tpcds.store_returns", 2)
+    best = found.advice[0]
+    assert best.files_after < best.files_before
+    assert 0 < best.saved_share < 1
+    assert best.statements
+    assert found.raw["workload"]["columns"][0]["column"] == "day"
+    with pytest.raises(NotFound):
+        connection.advise("lake.tpcds.nope")
 
 
 def test_a_query_is_described_without_a_run(gateway: Served, connection: Connection) -> None:

@@ -169,8 +169,9 @@ def test_pruning_is_that_of_one_table_and_of_late_when_asked_for(archive: Archiv
         lambda history: history.queries(QueryListing("ann", limit=1)),
         lambda history: history.pruning(SUBMITTED_AT, None),
         lambda history: history.frequent(SUBMITTED_AT, 1, LONG_MS),
+        lambda history: history.scans(SUBMITTED_AT, FACT, 1),
     ],
-    ids=["queries", "pruning", "frequent"],
+    ids=["queries", "pruning", "frequent", "scans"],
 )
 def test_a_history_that_is_down_raises_without_address_or_secret(
     history_that_is_down: QueryHistory, ask: Callable[[QueryHistory], object]
@@ -214,3 +215,23 @@ def test_texts_that_took_or_are_too_long_are_not_frequent(archive: Archive) -> N
     )
     archive.store.record([quick, slow, long])
     assert [query.sql for query in archive.history.frequent(SUBMITTED_AT, 10, 100)] == ["SELECT 1"]
+
+
+def test_scans_of_a_table_come_whole_and_the_newest_first(archive: Archive) -> None:
+    [first, *_] = full_record().scans
+    assert first.predicates
+    old, other = replace(first, snapshot_id=1), scan("lake.a.t", 1, 1)
+    archive.store.record(
+        [replace(at_second(1), scans=(old, other)), replace(at_second(2), scans=(first, old))]
+    )
+    assert archive.history.scans(SUBMITTED_AT, FACT, 10) == [first, old, old]
+    assert archive.history.scans(SUBMITTED_AT, FACT, 2) == [first, old]
+    assert archive.history.scans(SUBMITTED_AT + timedelta(seconds=2), FACT, 10) == [first, old]
+
+
+def test_scans_that_read_nothing_for_an_answer_are_not_listed(archive: Archive) -> None:
+    skipped = replace(at_second(1), scans=(replace(scan(FACT, 9, 0), has_run=False),))
+    reused = replace(at_second(2), scans=(scan(FACT, 9, 1),), reused=Reused(skipped.query_id, 5))
+    failed = replace(at_second(3), scans=(scan(FACT, 9, 1),), state=QueryState.FAILED)
+    archive.store.record([skipped, reused, failed])
+    assert archive.history.scans(SUBMITTED_AT, FACT, 10) == []

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
+from service.advice.advice_options import AdviceOptions
+from service.advice.advice_service import AdviceBounds, AdviceService
 from service.audit.audit import Audit
 from service.browsing.catalog_browser import CatalogBrowser
 from service.errors.table_errors import TableNotFound
@@ -22,6 +24,7 @@ from service.model.tables.tables import (
     TableName,
 )
 from service.ports.stores.policy_store import NoPolicies, Policies
+from service.ports.tables.table_layouts import LayoutBounds
 from service.sessions.session_service import SessionService
 from tests.fakes.api_keys import fake_api_keys
 from tests.fakes.audit import FakeAuditLog, FakeTrail
@@ -32,15 +35,26 @@ from tests.fakes.filter_cache import FakeFilterCache
 from tests.fakes.ingest_gateway import FakeIngestGateway
 from tests.fakes.issuer_sessions import fake_issuer_sessions
 from tests.fakes.maintenance import FakeMaintenances
+from tests.fakes.metrics_store import FakeMetricsStore
 from tests.fakes.policies import fake_policies
 from tests.fakes.probe_values import FakeProbeValues
 from tests.fakes.queries import NOON, FakeQueries
+from tests.fakes.query_history import FakeQueryHistory
 from tests.fakes.saved_queries import fake_saved_queries
 from tests.fakes.sessions import fake_sessions
 from tests.fakes.streams import FakeStreams
+from tests.fakes.table_layouts import FakeLayouts
 from tests.fakes.views import FakeViews
 from tests.fakes.watched_metrics import watched_metrics
 
+ADVICE_BOUNDS = AdviceBounds(
+    days=7,
+    max_scans=100,
+    layout=LayoutBounds(max_files=100, max_sampled_files=10, max_sampled_rows=1_000, timeout_s=5),
+    options=AdviceOptions(min_file_bytes=100),
+    timeout_s=10,
+    max_at_once=2,
+)
 TABLE = TableName("lake", "tpcds", "store_returns")
 
 
@@ -81,6 +95,8 @@ class FakeGateway(Gateway):
         self.audit = Audit(self.trail, self.audit_log)
         self._sessions = fake_sessions()
         self._saved_queries = fake_saved_queries()
+        self.recorded = FakeMetricsStore()
+        self.layouts = FakeLayouts(self.table)
         self.contents = FakeContents()
         self._policies: Policies = NoPolicies()
         self._policy_service = fake_policies(lambda: self.tables())
@@ -98,6 +114,11 @@ class FakeGateway(Gateway):
         for query in self.queries.by_id.values():
             metrics.count(query.record)
         return metrics.exposition({})
+
+    @property
+    def layout_advice(self) -> AdviceService:
+        history = FakeQueryHistory(self.recorded)
+        return AdviceService(history, self.layouts, FakeClock(NOON), ADVICE_BOUNDS)
 
     @property
     def browser(self) -> CatalogBrowser:

@@ -28,8 +28,9 @@ from service.model.policies.decisions import Access
 from service.model.policies.read_plan import ReadTable
 from service.model.query.description import Description
 from service.model.query.explanation import Explanation
-from service.model.query.query import QueryRequest
+from service.model.query.query import QueryRecord, QueryRequest
 from service.model.query.scan_metrics import ScanRecord
+from service.model.query.scan_predicates import ScanPredicate
 from service.model.tables.schemas import Field, Primitive, TableSchema
 from service.model.tables.tables import TableColumn, TableFacts, TableListing, TableName
 from service.policies.granted_reads import allow_table
@@ -47,6 +48,7 @@ from tests.fakes.maintenance import FakeMaintenances
 from tests.fakes.micro_batches import FakeStreamQueries
 from tests.fakes.policies import fake_policies
 from tests.fakes.queries import NOON, SCAN, FakeQueries
+from tests.fakes.query_records import scan, short_record
 from tests.fakes.stream_store import FakeStreamStore
 
 FIELDS = (Field(1, "id", Primitive("long")), Field(2, "card", Primitive("string")))
@@ -134,6 +136,7 @@ class PolicedGateway(FakeGateway):
         self.maintenances = FakeMaintenances(catalogs, FakeClock(NOON))
         self.real_ingests = FakeIngests(*map(_writable, tables))
         self.ingests = self.real_ingests  # type: ignore[assignment]
+        self.recorded.record([_filtered(name) for name in tables])
         self.stream_store = FakeStreamStore()
         self.real_streams = _streams(self.stream_store, self.real_ingests)
 
@@ -161,6 +164,13 @@ class PolicedGateway(FakeGateway):
         self.real_streams.runner.close(5)
         super().close(within_s)
         self.real_ingests.close(5)
+
+
+def _filtered(table: TableName) -> QueryRecord:
+    """Returns a query that was filtered by both columns."""
+    predicates = (ScanPredicate("id", ((1, 1),)), ScanPredicate("card", (("4111", "4111"),)))
+    scanned = replace(scan(str(table), 3, 1), predicates=predicates)
+    return replace(short_record(NOON), scans=(scanned,))
 
 
 def _writable(name: TableName) -> WritableTable:

@@ -16,7 +16,7 @@ from service.model.query.history import (
     summary_of,
 )
 from service.model.query.query import QueryRecord, QueryState
-from service.model.query.scan_metrics import PruningMetrics, Selection
+from service.model.query.scan_metrics import PruningMetrics, ScanRecord, Selection
 from tests.fakes.metrics_store import FakeMetricsStore
 
 
@@ -51,6 +51,15 @@ class FakeQueryHistory:
         # Equal counts stay in the order in which they were met: the newest first.
         counts = Counter(FrequentQuery(record.sql, record.catalog, record.schema) for record in ran)
         return [query for query, _ in counts.most_common(limit)]
+
+    def scans(self, since: datetime, table: str, limit: int) -> Sequence[ScanRecord]:
+        ran = [
+            record
+            for record in sorted(self._records(), key=lambda record: record.submitted_at, reverse=True)
+            if record.submitted_at >= since and record.state is QueryState.SUCCEEDED and record.reused is None
+        ]
+        scans = [scan for record in ran for scan in record.scans if scan.table == table and scan.has_run]
+        return scans[:limit]
 
     def _records(self) -> list[QueryRecord]:
         if self._store.is_down:

@@ -13,6 +13,7 @@ from service.model.filters.key_set import FilterForm, FilterSource
 from service.model.query.query import QueryError, QueryRecord, QueryState
 from service.model.query.rewrites import RewriteKind, RewriteRecord
 from service.model.query.scan_metrics import PruningMetrics, ScanRecord, Selection
+from service.model.query.scan_predicates import ScanPredicate
 from service.model.query.verification import Verification
 from service.model.tables.tables import TableName
 from service.tracing import TraceContext
@@ -45,7 +46,14 @@ def full_record() -> QueryRecord:
         byte_count=5 << 40,
         scans=(
             replace(
-                scan("lake.tpcds.store_returns", 2003, 366), is_native=True, columns=("sr_item_sk", "größe")
+                scan("lake.tpcds.store_returns", 2003, 366),
+                is_native=True,
+                columns=("sr_item_sk", "größe"),
+                predicates=(
+                    ScanPredicate("sr_item_sk", ((None, 7), (9, 9), (1.5, None))),
+                    ScanPredicate("größe", (("a", "b"),)),
+                    ScanPredicate("sr_ticket_number", None),
+                ),
             ),
             replace(scan("lake.tpcds.date_dim", 1, 0), has_run=False),
             replace(scan("lake.tpcds.item", 1, 1), is_native=None),

@@ -20,6 +20,7 @@ from api.bootstrap.wiring.build_authentication import (
 )
 from api.bootstrap.wiring.build_authorization import build_policies
 from api.bootstrap.wiring.build_ingests import build_ingests
+from api.bootstrap.wiring.build_layout_advice import build_layout_advice
 from api.bootstrap.wiring.build_maintenances import build_maintenances
 from api.bootstrap.wiring.build_query_ports import build_query_ports
 from api.bootstrap.wiring.build_saved_queries import build_saved_queries
@@ -121,6 +122,7 @@ def _gateway(settings: Settings, components: Components, read_stream: ReadStream
         browser=_browser(settings, components, clock),
         saved_queries=build_saved_queries(settings, components),
         issuer_sessions=build_issuer_sessions(settings, components),
+        layout_advice=build_layout_advice(settings, components, clock),
     )
     watch_gateway(metrics, gateway, components)
     if settings.warm_up_queries:

@@ -218,6 +218,7 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         source_errors.StreamInvalid: HTTPStatus.UNPROCESSABLE_ENTITY,
         source_errors.GrantRevoked: HTTPStatus.FORBIDDEN,
         source_errors.StreamFailed: HTTPStatus.INTERNAL_SERVER_ERROR,
+        table_errors.LayoutUnknown: HTTPStatus.UNPROCESSABLE_ENTITY,
         table_errors.TableChanged: HTTPStatus.CONFLICT,
         ingest_errors.UpsertNotPossible: HTTPStatus.CONFLICT,
         maintenance_errors.MaintenanceNotFound: HTTPStatus.NOT_FOUND,

@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from sluice_client.cli.commands import cancel, completion, explain, ingest, query, status, tables, top
+from sluice_client.cli.commands import advise, cancel, completion, explain, ingest, query, status, tables, top
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False
 )
-for module in (query, ingest, explain, tables, status, cancel, top, completion):
+for module in (query, ingest, explain, tables, advise, status, cancel, top, completion):
     app.add_typer(module.app)
 
 

@@ -300,6 +300,17 @@
 {{- include "sluice.setting" (dict "root" . "name" "lineage_sql_enabled" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "lineage_queue_events" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "lineage_timeout_s" "kind" "json") }}
+{{- include "sluice.setting" (dict "root" . "name" "layout_advice_days" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "layout_advice_max_scans" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "layout_advice_max_files" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "layout_advice_max_sampled_files" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "layout_advice_max_sampled_rows" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "layout_advice_max_columns" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "layout_advice_max_partitions" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "layout_advice_min_file_bytes" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "layout_advice_min_saved_share" "kind" "json") }}
+{{- include "sluice.setting" (dict "root" . "name" "layout_advice_timeout_s" "kind" "json") }}
+{{- include "sluice.setting" (dict "root" . "name" "layout_advice_max_at_once" "kind" "integer") }}
 {{- end }}
 
 {{- /* Defaults of settings that other values follow from. */ -}}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from service.model.query.scan_predicates import ScanPredicate
+
 
 @dataclass(frozen=True, slots=True)
 class Selection:
@@ -46,7 +48,7 @@ class ScanRecord:
     `has_run` is False where the scan was not needed, or the query ended before it; then nothing is selected.
     `is_native`: Spark pruned the scan by keys that it found while the query ran; None when the scan was only
     planned, or this is unknown. `columns` are those that the scan reads, if known; of very many, only the
-    first.
+    first. `predicates` are what its files were selected by, at most one for each column; all of them hold.
 
     >>> nothing, files = Selection(0, 0), Selection(9, 1)
     >>> metrics = PruningMetrics(files, nothing, files, files, files, planning_ms=0)
@@ -60,6 +62,7 @@ class ScanRecord:
     has_run: bool = True
     is_native: bool | None = False
     columns: tuple[str, ...] = ()
+    predicates: tuple[ScanPredicate, ...] = ()
 
     @property
     def state(self) -> str:

@@ -10,6 +10,7 @@ from uuid import UUID
 from service.model.operations.health import PartHealth
 from service.model.query.history import FrequentQuery, QueryListing, QuerySummary, TablePruning
 from service.model.query.query import QueryRecord
+from service.model.query.scan_metrics import ScanRecord
 
 
 class QueryStore(Protocol):
@@ -69,6 +70,15 @@ class QueryHistory(Protocol):
 
         Only the newest 20,000 queries count that took at most `within_ms` in the engine and whose text has at
         most 16 KiB. Those that an earlier result answered do not.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+
+    def scans(self, since: datetime, table: str, limit: int) -> Sequence[ScanRecord]:
+        """Lists the scans of a table that ran since then, those of the newest queries first.
+
+        Only queries count that succeeded, and that no earlier result answered.
 
         Raises:
             MetricsStoreDown: the store does not answer.

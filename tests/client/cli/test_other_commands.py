@@ -1,4 +1,4 @@
-"""Tests `tables`, `status`, `cancel`, `top`, `explain` and `completion`."""
+"""Tests `tables`, `advise`, `status`, `cancel`, `top`, `explain` and `completion`."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from sluice_client import connect
 from tests.client.cli.running import Cli
 from tests.client.gateways import Served
 from tests.client.hostile_server import answer, hostile, ingest_answer, problem, query_answer
+from tests.fakes.recorded_scans import record_scans
 
 NOBODY = "00000000-0000-0000-0000-00000000000f"
 
@@ -49,6 +50,22 @@ def test_a_full_name_shows_the_columns(cli: Cli) -> None:
     assert ended.out == "column,type,nullable,comment\r\nsr_returned_date_sk,long,true,\r\n"
     assert "287,867 rows, 2,003 files of 24.4 MiB" in ended.err
     missing = cli.run("tables", "lake.tpcds.gone")
+    assert (missing.code, "TABLE_NOT_FOUND" in missing.err) == (1, True)
+
+
+def test_advice_is_a_list_and_says_how_to_follow_it(cli: Cli, gateway: Served) -> None:
+    nothing = cli.run("advise", "lake.tpcds.store_returns")
+    assert "No scan of the table is recorded" in nothing.err
+    record_scans(gateway.gateway)
+    ended = cli.run("advise", "lake.tpcds.store_returns", "--days", "7")
+    head, *rows = ended.out.splitlines()
+    assert head == "kind,columns,bytes_before,bytes_after,saved,files_before,files_after"
+    assert any(row.startswith("SORT,day,") for row in rows)
+    assert "CALL `lake`.system.rewrite_data_files(" in ended.err
+    assert "2 recorded scans" in ended.err
+    whole = json.loads(cli.run("advise", "lake.tpcds.store_returns", "--json").out)
+    assert [advice["kind"] for advice in whole["advice"]] == [row.partition(",")[0] for row in rows]
+    missing = cli.run("advise", "lake.tpcds.gone")
     assert (missing.code, "TABLE_NOT_FOUND" in missing.err) == (1, True)
 
 

@@ -37,6 +37,7 @@ def _listed(hostile: Hostile, at: int) -> None:
         "/ingest?limit=1000",
         "/ingest/summary",
         "/pruning/summary",
+        "/advice/lake.drill.returns",
         "/tables",
         "/filters",
         "/metrics",

@@ -7,7 +7,10 @@ from dataclasses import fields
 from datetime import UTC
 from typing import Any
 
+from sqlalchemy import Row
+
 from service.adapters.postgres.query_records.metrics_filter_rows import filter_of
+from service.adapters.postgres.query_records.predicate_rows import predicate_of, stored_predicate
 from service.adapters.postgres.shared.metrics_tables import QueryRow, ScanRow
 from service.adapters.postgres.shared.storable import storable
 from service.model.query.query import QueryError, QueryRecord, QueryState
@@ -81,6 +84,7 @@ def scan_values(record: QueryRecord) -> list[dict[str, object]]:
             "has_run": scan.has_run,
             "is_native": scan.is_native,
             "columns": [storable(column) for column in scan.columns],
+            "predicates": [stored_predicate(predicate) for predicate in scan.predicates],
             **_level_values(scan.metrics),
         }
         for ordinal, scan in enumerate(record.scans)
@@ -107,7 +111,7 @@ def record_of(row: QueryRow) -> QueryRecord:
         running_ms=row.running_ms,
         row_count=row.row_count,
         byte_count=row.byte_count,
-        scans=tuple(_scan_of(scan) for scan in row.scans),
+        scans=tuple(scan_of(scan) for scan in row.scans),
         spark_plan=row.spark_plan,
         filters=tuple(filter_of(filter_record) for filter_record in row.filters),
         rewritten_sql=row.rewritten_sql,
@@ -171,12 +175,19 @@ def _level_values(metrics: PruningMetrics) -> dict[str, object]:
     return values
 
 
-def _scan_of(row: ScanRow) -> ScanRecord:
+def scan_of(row: ScanRow | Row[Any]) -> ScanRecord:
+    """Returns the scan that a row was made from."""
     levels = {
         level: Selection(getattr(row, f"{level}_total"), getattr(row, f"{level}_selected"))
         for level in LEVELS
     }
     metrics = PruningMetrics(**levels, planning_ms=row.planning_ms)
     return ScanRecord(
-        row.table_name, row.snapshot_id, metrics, row.has_run, row.is_native, tuple(row.columns)
+        row.table_name,
+        row.snapshot_id,
+        metrics,
+        row.has_run,
+        row.is_native,
+        tuple(row.columns),
+        tuple(map(predicate_of, row.predicates)),
     )

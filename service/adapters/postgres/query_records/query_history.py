@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Executable, Row, func, select, tuple_
 from sqlalchemy.exc import SQLAlchemyError
 
+from service.adapters.postgres.query_records.metrics_rows import scan_of
 from service.adapters.postgres.query_records.table_pruning import table_prunings
 from service.adapters.postgres.shared.connecting import CONNECTION, store_engine
 from service.adapters.postgres.shared.metrics_tables import FilterRow, QueryRow, ScanRow
@@ -26,6 +27,7 @@ from service.model.query.history import (
     TablePruning,
 )
 from service.model.query.query import QueryState
+from service.model.query.scan_metrics import ScanRecord
 
 MAX_COUNTED = 20_000
 """Counting more queries than the newest ones would take long, and say little else."""
@@ -96,6 +98,15 @@ class PostgresQueryHistory:
             rows = connection.execute(_frequent(since, limit, within_ms)).all()
         return [FrequentQuery(row.sql, row.catalog, row.schema) for row in rows]
 
+    def scans(self, since: datetime, table: str, limit: int) -> Sequence[ScanRecord]:
+        """Lists the scans of a table that ran since then, those of the newest queries first.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+        with self._connection() as connection:
+            return [scan_of(row) for row in connection.execute(_scans(since, table, limit))]
+
     @property
     def pool(self) -> PoolUse:
         """How many of its connections are in use."""
@@ -153,6 +164,15 @@ def _filtered(since: datetime, table: str | None) -> Executable:
     statement = statement.where(QueryRow.submitted_at >= since)
     statement = statement.group_by(FilterRow.probe_table, FilterRow.reason, FilterRow.source)
     return statement if table is None else statement.where(FilterRow.probe_table == storable(table))
+
+
+def _scans(since: datetime, table: str, limit: int) -> Executable:
+    statement = select(ScanRow.__table__).join(QueryRow, QueryRow.query_id == ScanRow.query_id)
+    statement = statement.where(ScanRow.table_name == storable(table), ScanRow.has_run)
+    statement = statement.where(QueryRow.submitted_at >= since, QueryRow.reused_from.is_(None))
+    statement = statement.where(QueryRow.state == QueryState.SUCCEEDED.value)
+    order = (QueryRow.submitted_at.desc(), ScanRow.query_id, ScanRow.ordinal)
+    return statement.order_by(*order).limit(limit)
 
 
 def _summary(row: Row[Any]) -> QuerySummary:

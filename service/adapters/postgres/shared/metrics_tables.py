@@ -105,6 +105,7 @@ class ScanRow(Base):
     has_run: Mapped[bool] = mapped_column(server_default=true())
     is_native: Mapped[bool | None]
     columns: Mapped[list[str]] = mapped_column(server_default="[]")
+    predicates: Mapped[list[dict[str, Any]]] = mapped_column(server_default="[]")
 
 
 class FilterRow(Base):

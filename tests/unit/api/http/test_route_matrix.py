@@ -224,6 +224,20 @@ def pruned(principal: str, table: str) -> str:
     return OMITTED if table == MISSING or rows == REFUSED or "filtered" in rows else "allowed"
 
 
+def advised(principal: str, table: str) -> str:
+    rows = BY_HAND.cell(PRINCIPALS[principal], "select", table)
+    if rows == REFUSED or "filtered" in rows:
+        return REFUSED
+    return UNKNOWN if table == MISSING else "allowed"
+
+
+def advised_columns(principal: str, table: str) -> str:
+    """Returns the columns that a principal learns something of from advice."""
+    found = advised(principal, table)
+    rows = BY_HAND.cell(PRINCIPALS[principal], "select", table)
+    return {"allowed": "card, id", "masked": "id"}[rows] if found == "allowed" else found
+
+
 def own(otherwise: str) -> Callable[[str, str], str]:
     return lambda principal, table: "allowed" if principal == OWNER and table != MISSING else otherwise
 
@@ -432,6 +446,15 @@ def by_files(principal: str, table: str) -> str:
     return {"allowed": "id, card", "masked": "id"}.get(rows, "")
 
 
+async def columns_in_advice(world: World, principal: str, table: str) -> str:
+    """Asks for advice. Nobody learns the values that others have looked for."""
+    answer = await world.send("GET", f"/advice/{table}", principal)
+    if not answer.is_success:
+        return outcome(answer)
+    assert "4111" not in answer.text
+    return ", ".join(each["column"] for each in answer.json()["workload"]["columns"])
+
+
 async def facts_of(world: World, principal: str, table: str) -> str:
     answer = await world.send("GET", f"/tables/{table}", principal)
     found = outcome(answer)
@@ -577,6 +600,8 @@ CASES = (
     Case("DELETE /streams/{stream_id}", of("stream", "DELETE", "/streams/{id}"), of_administrators(UNKNOWN)),
     Case("POST /streams/{stream_id}/resume", resumed, own(UNKNOWN)),
     Case("GET /pruning/summary", seen_in("/pruning/summary"), pruned),
+    Case("GET /advice/{name}", at("GET", "/advice/{table}"), advised),
+    Case("GET /advice/{name}", columns_in_advice, advised_columns, "and its columns"),
     Case("GET /catalogs", catalog_of("/catalogs"), catalog_known),
     Case("GET /schemas", catalog_of("/schemas"), schema_known),
     Case("GET /tables", seen_in("/tables"), listed),

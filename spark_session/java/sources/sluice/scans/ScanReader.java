@@ -84,7 +84,8 @@ public final class ScanReader {
             metric(exec, "totalPlanningDuration"),
             hasRun,
             PlannedScans.isPrunedAtRuntime(exec.runtimeFilters()),
-            PlannedScans.columnsOf(exec.scan().readSchema()));
+            PlannedScans.columnsOf(exec.scan().readSchema()),
+            ScanFilters.of(exec.scan()));
     }
 
     /**

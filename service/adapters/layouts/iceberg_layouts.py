@@ -1,0 +1,129 @@
+"""The layouts of Iceberg tables, through PyIceberg."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+from pyiceberg.manifest import DataFile
+from pyiceberg.partitioning import PartitionSpec
+from pyiceberg.table import Table
+from pyiceberg.transforms import BucketTransform, UnknownTransform
+from pyiceberg.types import NestedField
+
+from service.adapters.catalogs.opened_tables import OpenedTable
+from service.adapters.layouts.file_layouts import data_files, data_manifests, file_layout, is_compared
+from service.adapters.layouts.sampled_rows import SampledFile, sampled_rows
+from service.errors.table_errors import LayoutUnknown
+from service.errors.unavailable import StorageDown
+from service.model.tables.table_layout import LayoutFile, RowSample, TableLayout
+from service.model.tables.tables import TableName
+from service.ports.clock import Clock
+from service.ports.tables.table_layouts import LayoutBounds
+
+_COLUMNS_AT_MOST = 32
+_TARGET = "write.target-file-size-bytes"
+_TARGET_BYTES = 512 * 1024**2
+
+
+class IcebergLayouts:
+    """The `TableLayouts` port. `opened` returns a table as it is now.
+
+    `others` are catalogs whose tables are not those of Iceberg.
+    """
+
+    def __init__(
+        self, opened: Callable[[TableName], OpenedTable], clock: Clock, others: Collection[str] = ()
+    ) -> None:
+        self._opened = opened
+        self._clock = clock
+        self._others = others
+
+    def layout(self, table: TableName, columns: Collection[str], bounds: LayoutBounds) -> TableLayout:
+        """Returns the layout of the table as it is now, with bounds and samples of these columns.
+
+        Raises:
+            TableAmbiguous: its name is also that of another table's metadata or version.
+            TableNotFound: no table has this name.
+            LayoutUnknown: the table is not one of Iceberg, has too many files, or takes too long.
+            CatalogDown: the catalog does not answer.
+            StorageDown: the table's storage does not answer.
+        """
+        if table.catalog in self._others:
+            raise LayoutUnknown(f"{table} is not a table of Iceberg.")
+        opened = self._opened(table)
+        until_ms = self._clock.elapsed_ms() + bounds.timeout_s * 1000
+
+        def is_late() -> bool:
+            return self._clock.elapsed_ms() >= until_ms
+
+        try:
+            return _layout(table, opened, columns, bounds, is_late)
+        except OSError as error:
+            # The storage's own message may hold addresses and keys.
+            raise StorageDown("The table's storage does not give its files.") from error
+
+
+def _layout(
+    name: TableName,
+    opened: OpenedTable,
+    columns: Collection[str],
+    bounds: LayoutBounds,
+    is_late: Callable[[], bool],
+) -> TableLayout:
+    table, facts = opened.table, opened.facts
+    snapshot = table.current_snapshot()
+    manifests, has_deletes = data_manifests(table, snapshot, bounds.max_files) if snapshot else ([], False)
+    fields = _fields(table, columns)
+    found = list(data_files(table, manifests, is_late))
+    layouts = [file_layout(file, spec, fields) for file, spec in found]
+    return TableLayout(
+        table=name,
+        snapshot_id=snapshot.snapshot_id if snapshot else None,
+        files=layouts,
+        sample=_sample(table, found, layouts, fields, bounds, is_late),
+        column_types={name: str(field.field_type) for name, field in fields.items()},
+        partition_fields=facts.partition_fields,
+        target_file_bytes=_target_bytes(table),
+        bloom_filter_columns=facts.bloom_filter_columns,
+        is_simulated=not _hides_files({id(spec): spec for _, spec in found}.values(), fields),
+        has_deletes=has_deletes,
+    )
+
+
+def _fields(table: Table, columns: Collection[str]) -> dict[str, NestedField]:
+    by_name = {field.name: field for field in table.schema().fields if is_compared(field)}
+    return {name: by_name[name] for name in list(columns)[:_COLUMNS_AT_MOST] if name in by_name}
+
+
+def _sample(
+    table: Table,
+    found: Sequence[tuple[DataFile, PartitionSpec]],
+    layouts: Sequence[LayoutFile],
+    fields: dict[str, NestedField],
+    bounds: LayoutBounds,
+    is_late: Callable[[], bool],
+) -> RowSample:
+    if not found or not fields:
+        return RowSample()
+    # Files are listed by when they were added: evenly spaced ones are of all times.
+    count = min(len(found), bounds.max_sampled_files)
+    places = [place * len(found) // count for place in range(count)]
+    files = [SampledFile(found[place][0], layouts[place], place) for place in places]
+    return sampled_rows(table.io, files, fields, bounds.max_sampled_rows, is_late)
+
+
+def _target_bytes(table: Table) -> int:
+    try:
+        return max(1, int(table.properties.get(_TARGET, _TARGET_BYTES)))
+    except ValueError:
+        return _TARGET_BYTES
+
+
+def _hides_files(specs: Collection[PartitionSpec], fields: dict[str, NestedField]) -> bool:
+    """Whether files are selected by partition values that the bounds of columns do not show."""
+    ids = {field.field_id for field in fields.values()}
+    return any(
+        field.source_id in ids and isinstance(field.transform, BucketTransform | UnknownTransform)
+        for spec in specs
+        for field in spec.fields
+    )
