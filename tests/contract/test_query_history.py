@@ -17,6 +17,7 @@ from service.model.filters.key_set import FilterSource
 from service.model.query.history import (
     MAX_FREQUENT_BYTES,
     MAX_SQL_CHARACTERS,
+    FilteringQuery,
     FrequentQuery,
     QueryListing,
     TablePruning,
@@ -169,8 +170,9 @@ def test_pruning_is_that_of_one_table_and_of_late_when_asked_for(archive: Archiv
         lambda history: history.queries(QueryListing("ann", limit=1)),
         lambda history: history.pruning(SUBMITTED_AT, None),
         lambda history: history.frequent(SUBMITTED_AT, 1, LONG_MS),
+        lambda history: history.filtering(SUBMITTED_AT, 1, 1),
     ],
-    ids=["queries", "pruning", "frequent"],
+    ids=["queries", "pruning", "frequent", "filtering"],
 )
 def test_a_history_that_is_down_raises_without_address_or_secret(
     history_that_is_down: QueryHistory, ask: Callable[[QueryHistory], object]
@@ -214,3 +216,32 @@ def test_texts_that_took_or_are_too_long_are_not_frequent(archive: Archive) -> N
     )
     archive.store.record([quick, slow, long])
     assert [query.sql for query in archive.history.frequent(SUBMITTED_AT, 10, 100)] == ["SELECT 1"]
+
+
+def test_texts_whose_filters_were_applied_come_with_the_tables_of_their_keys(archive: Archive) -> None:
+    often = [replace(at_second(second), sql="SELECT 'often'", filters=(applied(),)) for second in (1, 2, 3)]
+    # Two filters of one query count once, and each list of tables is apart.
+    twice = (applied(), replace(applied("df2"), build=refused().build))
+    both = [
+        replace(at_second(second), sql="SELECT 'both'", filters=(*twice, applied("df3"))) for second in (4, 5)
+    ]
+    not_applied = [replace(at_second(second), sql="SELECT 1", filters=(refused(),)) for second in (6, 7)]
+    failed = [
+        replace(at_second(second), sql="SELECT 2", state=QueryState.FAILED, filters=(applied(),))
+        for second in (8, 9)
+    ]
+    once = replace(at_second(10), sql="SELECT 3", filters=(applied(),))
+    archive.store.record([*often, *both, *not_applied, *failed, once])
+    texts = {
+        sql: FrequentQuery(sql, once.catalog, once.schema) for sql in ("SELECT 'often'", "SELECT 'both'")
+    }
+    of_one, of_two = ("lake.tpcds.date_dim",), ("lake.tpcds.item", "lake.eu.tpcds.store")
+    found = archive.history.filtering(SUBMITTED_AT, 10, 2)
+    assert found[0] == FilteringQuery(texts["SELECT 'often'"], of_one, 3)
+    assert {each.tables: each for each in found[1:]} == {
+        of_one: FilteringQuery(texts["SELECT 'both'"], of_one, 2),
+        of_two: FilteringQuery(texts["SELECT 'both'"], of_two, 2),
+    }
+    assert archive.history.filtering(SUBMITTED_AT, 1, 2) == [found[0]]
+    late = archive.history.filtering(SUBMITTED_AT + timedelta(seconds=3), 10, 1)
+    assert [each.count for each in late] == [2, 2, 1, 1]

@@ -8,7 +8,13 @@ from typing import Protocol
 from uuid import UUID
 
 from service.model.operations.health import PartHealth
-from service.model.query.history import FrequentQuery, QueryListing, QuerySummary, TablePruning
+from service.model.query.history import (
+    FilteringQuery,
+    FrequentQuery,
+    QueryListing,
+    QuerySummary,
+    TablePruning,
+)
 from service.model.query.query import QueryRecord
 
 
@@ -69,6 +75,16 @@ class QueryHistory(Protocol):
 
         Only the newest 20,000 queries count that took at most `within_ms` in the engine and whose text has at
         most 16 KiB. Those that an earlier result answered do not.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+
+    def filtering(self, since: datetime, limit: int, at_least: int) -> Sequence[FilteringQuery]:
+        """Lists texts and the tables of their keys, of queries since then, the most frequent first.
+
+        Only filters that were applied count, in `at_least` queries that succeeded. Only the newest 20,000
+        queries count whose text has at most 16 KiB.
 
         Raises:
             MetricsStoreDown: the store does not answer.
