@@ -232,6 +232,26 @@ def test_who_waits_for_another_gives_up_in_time(cache: FilterCache) -> None:
     assert collect.count == 1
 
 
+def test_who_has_no_time_to_wait_collects_what_no_other_process_collects(
+    valkey: EmbeddedValkey, clock: FakeClock
+) -> None:
+    caches = [RedisFilterCache(valkey.url, clock, BOUNDS) for _ in range(2)]
+    caches[0].forget(None)
+    wanted, collect, second = date_filter(), Collecting(), Collecting()
+    collect.may_end.clear()
+    with ThreadPoolExecutor(1) as threads:
+        first = threads.submit(caches[0].obtain, wanted, collect, 0)
+        assert collect.has_begun.wait(PATIENCE_S)
+        with pytest.raises(FilterCollectionTimedOut):
+            caches[1].obtain(wanted, second, 0)
+        collect.may_end.set()
+        assert first.result(PATIENCE_S).source is FilterSource.COLLECTED
+    assert caches[1].obtain(wanted, second, 0).source is FilterSource.CACHED
+    assert second.count == 0
+    for each in caches:
+        each.close()
+
+
 # ---- looking and forgetting --------------------------------------------------------------------
 
 

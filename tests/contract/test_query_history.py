@@ -17,6 +17,7 @@ from service.model.filters.key_set import FilterSource
 from service.model.query.history import (
     MAX_FREQUENT_BYTES,
     MAX_SQL_CHARACTERS,
+    FilteringQuery,
     FrequentQuery,
     QueryListing,
     TablePruning,
@@ -170,8 +171,9 @@ def test_pruning_is_that_of_one_table_and_of_late_when_asked_for(archive: Archiv
         lambda history: history.pruning(SUBMITTED_AT, None),
         lambda history: history.frequent(SUBMITTED_AT, 1, LONG_MS),
         lambda history: history.scans(SUBMITTED_AT, FACT, 1),
+        lambda history: history.filtering(SUBMITTED_AT, 1, 1),
     ],
-    ids=["queries", "pruning", "frequent", "scans"],
+    ids=["queries", "pruning", "frequent", "scans", "filtering"],
 )
 def test_a_history_that_is_down_raises_without_address_or_secret(
     history_that_is_down: QueryHistory, ask: Callable[[QueryHistory], object]
@@ -235,3 +237,32 @@ def test_scans_that_read_nothing_for_an_answer_are_not_listed(archive: Archive) 
     failed = replace(at_second(3), scans=(scan(FACT, 9, 1),), state=QueryState.FAILED)
     archive.store.record([skipped, reused, failed])
     assert archive.history.scans(SUBMITTED_AT, FACT, 10) == []
+
+
+def test_texts_whose_filters_were_applied_come_with_the_tables_of_their_keys(archive: Archive) -> None:
+    often = [replace(at_second(second), sql="SELECT 'often'", filters=(applied(),)) for second in (1, 2, 3)]
+    # Two filters of one query count once, and each list of tables is apart.
+    twice = (applied(), replace(applied("df2"), build=refused().build))
+    both = [
+        replace(at_second(second), sql="SELECT 'both'", filters=(*twice, applied("df3"))) for second in (4, 5)
+    ]
+    not_applied = [replace(at_second(second), sql="SELECT 1", filters=(refused(),)) for second in (6, 7)]
+    failed = [
+        replace(at_second(second), sql="SELECT 2", state=QueryState.FAILED, filters=(applied(),))
+        for second in (8, 9)
+    ]
+    once = replace(at_second(10), sql="SELECT 3", filters=(applied(),))
+    archive.store.record([*often, *both, *not_applied, *failed, once])
+    texts = {
+        sql: FrequentQuery(sql, once.catalog, once.schema) for sql in ("SELECT 'often'", "SELECT 'both'")
+    }
+    of_one, of_two = ("lake.tpcds.date_dim",), ("lake.tpcds.item", "lake.eu.tpcds.store")
+    found = archive.history.filtering(SUBMITTED_AT, 10, 2)
+    assert found[0] == FilteringQuery(texts["SELECT 'often'"], of_one, 3)
+    assert {each.tables: each for each in found[1:]} == {
+        of_one: FilteringQuery(texts["SELECT 'both'"], of_one, 2),
+        of_two: FilteringQuery(texts["SELECT 'both'"], of_two, 2),
+    }
+    assert archive.history.filtering(SUBMITTED_AT, 1, 2) == [found[0]]
+    late = archive.history.filtering(SUBMITTED_AT + timedelta(seconds=3), 10, 1)
+    assert [each.count for each in late] == [2, 2, 1, 1]

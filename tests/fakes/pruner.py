@@ -9,9 +9,10 @@ from service.model.query.rewrites import RewriteKind
 from service.ports.clock import Clock
 from service.ports.engine.query_engine import Engine
 from service.ports.filters.filter_cache import FilterCache
-from service.ports.filters.filter_keys import KeyCollector
+from service.ports.filters.filter_keys import KeyCarrier, KeyCollector
 from service.ports.tables.catalogs import Catalogs, Views
 from service.pruning.predicates.form import FormBounds
+from service.query.filtering.asked_requests import AskedRequests
 from service.query.filtering.collect import CollectBounds, Collector
 from service.query.filtering.detection.detections import DetectionBounds, Detections
 from service.query.filtering.engine_keys import EngineKeys
@@ -36,6 +37,8 @@ def pruner(
     reader: KeyCollector | None = None,
     collect_timeout_s: float = 10.0,
     rewrites: frozenset[RewriteKind] = frozenset(RewriteKind),
+    asked: AskedRequests | None = None,
+    carrier: KeyCarrier | None = None,
 ) -> Pruner:
     """Builds the real pruner over fakes; it does nothing unless enabled."""
     keys = EngineKeys(engine, max_filter_bytes=32 << 20, max_ranges=32)
@@ -46,6 +49,7 @@ def pruner(
         executor or ThreadPoolExecutor(1),
         clock,
         CollectBounds(wait_s=collect_timeout_s, collect_s=120),
+        carrier,
     )
     values = FakeProbeValues()
     looked_for = DetectionBounds(max_build_rows=1_000_000, catalog_names=frozenset({"lake"}), session={})
@@ -59,4 +63,4 @@ def pruner(
         FakeRelations(), ThreadPoolExecutor(1), RelationBounds(max_rows=100, max_bytes=10_000)
     )
     detections = Detections(catalogs, views or FakeViews(), values, clock, looked_for)
-    return Pruner(detections, collector, relations, bounds)
+    return Pruner(detections, collector, relations, bounds, asked)

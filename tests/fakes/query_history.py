@@ -9,6 +9,7 @@ from datetime import datetime
 from service.errors.unavailable import MetricsStoreDown
 from service.model.query.history import (
     MAX_FREQUENT_BYTES,
+    FilteringQuery,
     FrequentQuery,
     QueryListing,
     QuerySummary,
@@ -60,6 +61,18 @@ class FakeQueryHistory:
         ]
         scans = [scan for record in ran for scan in record.scans if scan.table == table and scan.has_run]
         return scans[:limit]
+
+    def filtering(self, since: datetime, limit: int, at_least: int) -> Sequence[FilteringQuery]:
+        counts: Counter[tuple[FrequentQuery, tuple[str, ...]]] = Counter()
+        for record in sorted(self._records(), key=lambda record: record.submitted_at, reverse=True):
+            if record.submitted_at < since or record.state is not QueryState.SUCCEEDED:
+                continue
+            if len(record.sql.encode()) <= MAX_FREQUENT_BYTES:
+                asked = FrequentQuery(record.sql, record.catalog, record.schema)
+                applied = [one for one in record.filters if one.is_applied]
+                counts.update({(asked, tuple(map(str, one.build.tables))) for one in applied})
+        listed = [FilteringQuery(*found, count) for found, count in counts.most_common() if count >= at_least]
+        return listed[:limit]
 
     def _records(self) -> list[QueryRecord]:
         if self._store.is_down:

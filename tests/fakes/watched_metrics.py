@@ -11,6 +11,7 @@ from service.adapters.telemetry.engine_collector import EngineCollector
 from service.adapters.telemetry.filter_cache_collector import FilterCacheCollector
 from service.adapters.telemetry.part_collector import PartCollector
 from service.adapters.telemetry.policy_collector import PolicyCollector
+from service.adapters.telemetry.prefetch_collector import PrefetchCollector
 from service.adapters.telemetry.query_metrics import QueryMetrics
 from service.adapters.telemetry.record_collector import RecordCollector, RecordsUse
 from service.adapters.telemetry.refresh_collector import RefreshCollector
@@ -25,6 +26,7 @@ from service.model.operations.health import PartHealth, PartState
 from service.model.operations.resource_groups import GroupUse, one_group_per_caller
 from service.model.operations.usage import CacheUse, PoolUse
 from service.model.policies.signs import Outcome, PolicySigns
+from service.model.query.prefetch import PrefetchOutcome
 from service.model.query.refresh import RefreshOutcome
 from service.model.query.reuse import ReuseOutcome
 
@@ -58,6 +60,7 @@ def watched_metrics(classes: CallerClasses | None = None, signs: EngineSigns = S
     metrics.watch(RecordCollector(lambda: RecordsUse(0, 10_000, 0)))
     metrics.watch(ReuseCollector(lambda: dict.fromkeys(ReuseOutcome, 0)))
     metrics.watch(RefreshCollector(lambda: dict.fromkeys(RefreshOutcome, 0)))
+    metrics.watch(PrefetchCollector(lambda: dict.fromkeys(PrefetchOutcome, 0)))
     metrics.watch(PolicyCollector(lambda: PolicySigns(1, 0.5, dict.fromkeys(Outcome, 0))))
     metrics.watch(StreamCollector(lambda: StreamStanding(dict.fromkeys(StreamState, 0))))
     metrics.admission.know(GROUPS)

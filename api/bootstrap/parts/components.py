@@ -34,6 +34,8 @@ from service.adapters.probe_values.probe_values import ManifestProbeValues
 from service.errors.gateway_error import CannotStart
 from service.model.query.replicas import Replica
 from service.ports.tables.catalogs import Catalogs
+from service.query.filtering.asked_requests import AskedRequests
+from service.query.filtering.collector_threads import CollectorThreads
 from spark_session.engine.engine import SparkEngine
 from spark_session.engine.session_catalog_tables import SparkSessionTables
 from spark_session.settings.settings import SparkSettings
@@ -43,6 +45,8 @@ EMBEDDED_CATALOG = "lake"
 _log = structlog.get_logger(__name__)
 # Threads for each catalog that read the values in the files of tables.
 MANIFEST_READERS = 4
+# Requests whose key sets are collected again after commits.
+ASKED_BYTES = 8 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,6 +145,18 @@ class Components:
             self.settings.dynamic_filtering_max_listed_files,
         )
         return CatalogsWithSession(self.catalogs, own, self.settings.catalog_facts_timeout_s)
+
+    @cached_property
+    def collectors(self) -> CollectorThreads:
+        """The threads that collect the keys of filters."""
+        threads = CollectorThreads(self.settings.dynamic_filtering_collectors)
+        self.stack.callback(threads.shutdown, wait=False, cancel_futures=True)
+        return threads
+
+    @cached_property
+    def asked_requests(self) -> AskedRequests:
+        """The requests whose filters were used lately."""
+        return AskedRequests(SystemClock(), ASKED_BYTES)
 
     @cached_property
     def probe_values(self) -> ListedValues:

@@ -25,6 +25,7 @@ from api.bootstrap.settings.protocols.flight import FlightSettings
 from api.bootstrap.settings.protocols.hive_server import HiveServerSettings
 from api.bootstrap.settings.protocols.sql_protocols import SqlProtocolSettings
 from api.bootstrap.settings.querying.filter_cache import FilterCacheSettings
+from api.bootstrap.settings.querying.prefetch import PrefetchSettings
 from api.bootstrap.settings.querying.pruning import PruningSettings
 from api.bootstrap.settings.querying.queries import QuerySettings
 from api.bootstrap.settings.querying.query_bounds import QueryBoundSettings
@@ -55,6 +56,7 @@ class Settings(
     SourceSettings,
     IngestRoomSettings,
     IngestSettings,
+    PrefetchSettings,
     PruningSettings,
     QueryBoundSettings,
     QueryEventSettings,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 
@@ -27,11 +28,13 @@ from api.bootstrap.wiring.build_saved_queries import build_saved_queries
 from api.bootstrap.wiring.build_sessions import build_sessions, own_settings
 from api.bootstrap.wiring.build_sql_writes import build_sql_writes
 from api.bootstrap.wiring.build_streams import ReadStream, build_streams, large_inputs
+from api.bootstrap.wiring.start_prefetch import start_prefetch
 from api.bootstrap.wiring.start_warm_up import start_warm_up
 from api.bootstrap.wiring.watch_gateway import watch_gateway
 from service.adapters.catalogs.bounded_contents import BoundedContents
 from service.adapters.catalogs.bounded_views import BoundedViews
 from service.adapters.clock import SystemClock
+from service.adapters.telemetry.prefetch_collector import PrefetchCollector
 from service.adapters.telemetry.query_metrics import QueryMetrics
 from service.audit.audit import Audit
 from service.audit.audited_queries import LostQueries
@@ -42,10 +45,13 @@ from service.ingest.streaming.creator_policies import CreatorPolicies, CreatorRi
 from service.ingest.streaming.stream_service import StreamService
 from service.maintenance.maintenance_service import MaintenanceService
 from service.model.operations.caller_classes import CallerClasses
+from service.model.query.prefetch import PrefetchOutcome
+from service.model.tables.tables import TableName
 from service.policies.live_policies import LivePolicies
 from service.ports.clock import Clock
 from service.ports.stores.policy_store import NoPolicies
 from service.ports.telemetry.lineage import Lineage, NoLineage
+from service.query.execution.run_query import QueryPorts
 from service.query.query_service import QueryBounds, QueryService
 from service.query.registry.awaited_records import AwaitedBounds
 from service.query.registry.presence import PresenceBounds
@@ -95,10 +101,11 @@ def _gateway(settings: Settings, components: Components, read_stream: ReadStream
     sessions = build_sessions(settings, components)
     policy_service = build_policies(settings, components, metrics)
     maintenances = _maintenances(settings, components, clock, metrics, lineage)
-    queries = _queries(
+    queries, ports = _queries(
         settings, components, clock, metrics, lineage, audit, sessions, policy_service.live, maintenances
     )
-    ingests = _ingests(settings, components, clock, metrics, lineage, audit)
+    committed = _prefetch(settings, components, clock, metrics, queries, ports, policy_service.live)
+    ingests = _ingests(settings, components, clock, metrics, lineage, audit, committed)
     api_keys = build_api_keys(settings, components) if settings.api_keys else None
     policies = CreatorPolicies(
         policy_service.live or NoPolicies(), current_principals(settings, api_keys, clock).now
@@ -145,6 +152,7 @@ def _ingests(
     metrics: QueryMetrics,
     lineage: Lineage,
     audit: Audit,
+    committed: Callable[[TableName], None],
 ) -> IngestService:
     return build_ingests(
         settings,
@@ -158,6 +166,7 @@ def _ingests(
         metrics,
         lineage,
         audit.trail,
+        committed,
     )
 
 
@@ -209,7 +218,7 @@ def _queries(
     sessions: SessionService,
     policies: LivePolicies | None,
     maintenances: MaintenanceService,
-) -> QueryService:
+) -> tuple[QueryService, QueryPorts]:
     bounds = QueryBounds(
         workers=settings.query_workers,
         max_queued=settings.max_queued_queries,
@@ -228,9 +237,28 @@ def _queries(
         writes=build_sql_writes(settings, components, clock, maintenances),
     )
     lost = LostQueries(components.metrics_store, audit.trail, shown_statement(settings))
-    return QueryService(
+    queries = QueryService(
         ports, components.metrics_store, components.query_history, bounds, components.replicas, lost.audit
     )
+    return queries, ports
+
+
+def _prefetch(
+    settings: Settings,
+    components: Components,
+    clock: Clock,
+    metrics: QueryMetrics,
+    queries: QueryService,
+    ports: QueryPorts,
+    policies: LivePolicies | None,
+) -> Callable[[TableName], None]:
+    """Returns what is to be called after each commit of an ingest."""
+    if not settings.dynamic_filtering_enabled or not settings.dynamic_filtering_prefetched_sets:
+        metrics.watch(PrefetchCollector(lambda: dict.fromkeys(PrefetchOutcome, 0)))
+        return lambda _table: None
+    prefetch = start_prefetch(settings, components, ports, queries, clock, is_governed=policies is not None)
+    metrics.watch(PrefetchCollector(lambda: prefetch.outcomes))
+    return prefetch.committed
 
 
 def _browser(settings: Settings, components: Components, clock: Clock) -> CatalogBrowser:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
@@ -27,6 +28,7 @@ from service.adapters.postgres.ingest_log.ingest_log import PostgresIngestLog
 from service.adapters.postgres.shared.outage import Outage
 from service.adapters.staging.spool import SpoolDirectory
 from service.adapters.telemetry.query_metrics import QueryMetrics
+from service.ingest.committing.announced_commits import AnnouncedCommits
 from service.ingest.committing.commit_pace import CommitPace
 from service.ingest.committing.committer import Committer
 from service.ingest.committing.rewriting import Rewriting
@@ -37,6 +39,7 @@ from service.ingest.retention import IngestRetention
 from service.ingest.run_ingest import IngestPorts
 from service.ingest.schema_changes.change_rules import ChangeRules
 from service.model.tables.schemas import TableSchema
+from service.model.tables.tables import TableName
 from service.ports.clock import Clock
 from service.ports.stores.audit_log import AuditTrail
 from service.ports.tables.table_changes import RowDeltas
@@ -55,8 +58,12 @@ def build_ingests(
     metrics: QueryMetrics,
     lineage: Lineage,
     trail: AuditTrail,
+    committed: Callable[[TableName], None],
 ) -> IngestService:
-    """Builds the ingests, and begins to commit what an earlier process left. The log's tables must exist."""
+    """Builds the ingests, and begins to commit what an earlier process left. The log's tables must exist.
+
+    `committed` is called after each commit; it must neither block nor raise.
+    """
     log = _log(settings, store_url, clock, stack)
     tables = PyIcebergWritableTables(catalogs)
     data_files = _data_files(settings)
@@ -68,7 +75,8 @@ def build_ingests(
         sync=_sync(settings),
         upsert_listed_files=settings.ingest_upsert_listed_files,
     )
-    committer = Committer(log, commits, clock, _pace(settings), metrics.ingests, rewriting, lineage)
+    announced = AnnouncedCommits(commits, committed)
+    committer = Committer(log, announced, clock, _pace(settings), metrics.ingests, rewriting, lineage)
     stack.callback(committer.close, 0)
     spools = SpoolDirectory(spool_folder, settings.ingest_max_spooled_bytes)
     stack.callback(spools.close)

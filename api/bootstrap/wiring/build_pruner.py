@@ -33,6 +33,7 @@ RELATION_FETCHERS = 2
 def build_pruner(settings: Settings, components: Components, clock: Clock, calls: BoundedCalls) -> Pruner:
     """Returns the pruner; its threads end with the parts."""
     collector = _collector(settings, components, clock)
+    is_remembering = settings.dynamic_filtering_prefetched_sets > 0
     relations = _local_relations(settings, components)
     views = BoundedViews(SparkViews(lambda: components.engine.session), settings.catalog_facts_timeout_s)
     bounds = detection_bounds(settings, components.catalog_names)
@@ -41,12 +42,11 @@ def build_pruner(settings: Settings, components: Components, clock: Clock, calls
         collector,
         relations,
         _pruning_bounds(settings, components.engine.slots),
+        components.asked_requests if is_remembering else None,
     )
 
 
 def _collector(settings: Settings, components: Components, clock: Clock) -> Collector:
-    executor = ThreadPoolExecutor(settings.dynamic_filtering_collectors, thread_name_prefix="collector")
-    components.stack.callback(executor.shutdown, wait=False, cancel_futures=True)
     max_filter_bytes = settings.dynamic_filtering_max_filter_bytes
     return Collector(
         ArrowKeyCollector(
@@ -54,7 +54,7 @@ def _collector(settings: Settings, components: Components, clock: Clock) -> Coll
         ),
         EngineKeys(components.engine, max_filter_bytes, settings.dynamic_filtering_max_ranges),
         components.filter_cache,
-        executor,
+        components.collectors,
         clock,
         CollectBounds(
             wait_s=settings.dynamic_filtering_collect_timeout_s,

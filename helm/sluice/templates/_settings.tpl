@@ -241,6 +241,11 @@
 {{- include "sluice.setting" (dict "root" . "name" "local_relations_max_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "hash_relations_max_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "manifest_entries_max_bytes" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_prefetched_sets" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_prefetch_tables" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_prefetch_history_s" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_prefetch_interval_s" "kind" "json") }}
+{{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_prefetch_s" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "ingest_tables" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "ingest_created_tables" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "ingest_evolved_tables" "kind" "json") }}

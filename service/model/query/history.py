@@ -95,6 +95,18 @@ class FrequentQuery:
 
 
 @dataclass(frozen=True, slots=True)
+class FilteringQuery:
+    """A text that was asked often, and the tables that the keys of one of its filters came from.
+
+    `count` is the number of queries of this text that the filter was applied in.
+    """
+
+    query: FrequentQuery
+    tables: tuple[str, ...]
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class TablePruning:
     """The scans of one table, and the outcomes of the filters that could have pruned them."""
 

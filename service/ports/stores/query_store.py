@@ -8,7 +8,13 @@ from typing import Protocol
 from uuid import UUID
 
 from service.model.operations.health import PartHealth
-from service.model.query.history import FrequentQuery, QueryListing, QuerySummary, TablePruning
+from service.model.query.history import (
+    FilteringQuery,
+    FrequentQuery,
+    QueryListing,
+    QuerySummary,
+    TablePruning,
+)
 from service.model.query.query import QueryRecord
 from service.model.query.scan_metrics import ScanRecord
 
@@ -79,6 +85,16 @@ class QueryHistory(Protocol):
         """Lists the scans of a table that ran since then, those of the newest queries first.
 
         Only queries count that succeeded, and that no earlier result answered.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+
+    def filtering(self, since: datetime, limit: int, at_least: int) -> Sequence[FilteringQuery]:
+        """Lists texts and the tables of their keys, of queries since then, the most frequent first.
+
+        Only filters that were applied count, in `at_least` queries that succeeded. Only the newest 20,000
+        queries count whose text has at most 16 KiB.
 
         Raises:
             MetricsStoreDown: the store does not answer.

@@ -127,6 +127,24 @@ class Collector:
         }
         return outcomes, self._clock.elapsed_ms() - began_ms
 
+    def prefetch(
+        self, wanted: DynamicFilter, leaves: Mapping[str, DynamicFilter], asked: Collecting, within_s: float
+    ) -> FilterOutcome:
+        """Collects the keys of one filter, and waits at most `within_s` for them.
+
+        `leaves` are the filters whose keys may be collected first for it. `asked.within_s` is how long it
+        waits for another collection of the same keys.
+        """
+        known = self._in_memory(wanted)
+        if known is not None:
+            return known
+        notes = _Notes()
+        future: Future[FilterOutcome | None] = self._executor.submit(
+            carried(self._obtain), wanted, asked, leaves, notes
+        )
+        wait([future], timeout=within_s)
+        return _outcome(future, notes.of(wanted.fingerprint)) or FilterOutcome.none(Reason.COLLECT_FAILED)
+
     def _in_memory(self, wanted: DynamicFilter) -> FilterOutcome | None:
         """Returns what this process knows of the filter."""
         if wanted.fingerprint in self._disabled:

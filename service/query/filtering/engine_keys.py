@@ -41,7 +41,7 @@ class Collecting:
     """For which query keys are collected, and what it may see of tables.
 
     `within_s`: how long it waits, if not the operator's default. `with_rows` are the relations that are
-    cached together with the keys.
+    cached together with the keys. `is_rehearsal`: no caller asked for them now.
     """
 
     parameters: Parameters
@@ -49,6 +49,7 @@ class Collecting:
     access: Access
     within_s: float | None = None
     with_rows: OneReading = field(default_factory=OneReading)
+    is_rehearsal: bool = False
 
 
 class EngineKeys:
@@ -168,6 +169,7 @@ class EngineKeys:
             is_canceled=asked.is_canceled,
             access=asked.access,
             properties=switched_off(AGGREGATES_OF_STATISTICS),
+            is_rehearsal=asked.is_rehearsal,
         )
 
 

@@ -7,15 +7,14 @@ from dataclasses import dataclass, replace
 
 import structlog
 
-from service.model.filters.dynamic_filter import DynamicFilter
 from service.model.filters.filter_record import FilterOutcome, Reason
 from service.model.filters.relations import CachedRelation
 from service.model.policies.decisions import Access
 from service.model.query.query import QueryRequest, by_name
 from service.model.query.rewrites import RewriteKind
 from service.pruning.rewrites.local_relations import RelationAssignment
-from service.pruning.scan_layout.is_worth_collecting import is_worth_collecting, is_worth_filtering
 from service.query.filtering.applied_filter import AppliedFilter
+from service.query.filtering.asked_requests import AskedRequests
 from service.query.filtering.collect import Collector
 from service.query.filtering.detection.detected import Detected
 from service.query.filtering.detection.detections import Detections
@@ -23,10 +22,12 @@ from service.query.filtering.detection.text_readings import Reading
 from service.query.filtering.engine_keys import Collecting
 from service.query.filtering.fetched_relations import LocalRelations
 from service.query.filtering.formed_filters import formed_filters
-from service.query.filtering.one_reading import OneReading, one_reading, one_reading_records
+from service.query.filtering.one_reading import one_reading_records
+from service.query.filtering.prefetched_sets import PrefetchedSets
 from service.query.filtering.pruned_query import PrunedQuery, filter_record
 from service.query.filtering.pruning_bounds import PruningBounds
 from service.query.filtering.rewrite import rewritten
+from service.query.filtering.wanted_filters import rows_with_keys_of, wanted_filters
 from service.tracing import step
 
 log = structlog.get_logger(__name__)
@@ -50,11 +51,14 @@ class Pruner:
         collector: Collector,
         relations: LocalRelations,
         bounds: PruningBounds,
+        asked: AskedRequests | None = None,
     ) -> None:
+        """`asked` remembers the requests whose scans were filtered."""
         self._detections = detections
         self._collector = collector
         self._relations = relations
         self._bounds = bounds
+        self._asked = asked
 
     def prune(self, request: QueryRequest, access: Access, is_canceled: Callable[[], bool]) -> PrunedQuery:
         """Returns the query with its scans pruned, as far as that is possible and pays.
@@ -68,7 +72,10 @@ class Pruner:
         within_s = None if timeout_ms is None else timeout_ms / 1000
         collecting = Collecting(by_name(request.parameters), is_canceled, access, within_s)
         try:
-            return self._pruned(_Asked(request, collecting, bounds))
+            pruned = self._pruned(_Asked(request, collecting, bounds))
+            if self._asked is not None and any(record.is_applied for record in pruned.filters):
+                self._asked.note(request, access)
+            return pruned
         except Exception as failure:  # the outermost edge of pruning: no query fails because of it
             log.exception("pruning_failed", error=type(failure).__name__)
             return PrunedQuery(request.sql, otherwise=Reason.COLLECT_FAILED)
@@ -76,6 +83,11 @@ class Pruner:
     def expanded(self, request: QueryRequest, access: Access) -> Reading | None:
         """Returns the query with its views expanded; None if it has none that can be."""
         return self._detections.expanded(request, access)
+
+    @property
+    def prefetched(self) -> PrefetchedSets:
+        """Collects sets that nobody waits for, by the same rules and within the same bounds."""
+        return PrefetchedSets(self._detections, self._collector, self._relations, self._bounds)
 
     def has_moved(self, pruned: PrunedQuery) -> bool:
         """Whether a table that cannot be pinned has changed since its keys were collected."""
@@ -111,22 +123,9 @@ class Pruner:
 
     def _outcomes(self, detected: Detected, asked: _Asked) -> tuple[Mapping[str, FilterOutcome], int]:
         """Collects the filters that pay; one whose keys are cached pays sooner."""
-        at_least = asked.bounds.min_table_bytes
-        worth: list[DynamicFilter] = []
-        cached_only: list[DynamicFilter] = []
-        for found in (assignment.filter for assignment in detected.detection.assignments):
-            probe = detected.facts_at(found.probe.table, found.probe.snapshot_id)
-            if is_worth_collecting(probe, detected.builds_of(found), at_least):
-                worth.append(found)
-            elif is_worth_filtering(probe, at_least):
-                cached_only.append(found)
-        collecting = replace(asked.collecting, with_rows=self._with_rows(detected, asked))
-        return self._collector.collect(worth, cached_only, collecting)
-
-    def _with_rows(self, detected: Detected, asked: _Asked) -> OneReading:
-        kinds = asked.bounds.rewrites.kinds
-        is_asked = {RewriteKind.ONE_READING, RewriteKind.LOCAL_RELATION} <= kinds
-        return one_reading(detected, self._relations) if is_asked else OneReading()
+        worth, cached_only = wanted_filters(detected, asked.bounds.min_table_bytes)
+        with_rows = rows_with_keys_of(detected, self._relations, asked.bounds)
+        return self._collector.collect(worth, cached_only, replace(asked.collecting, with_rows=with_rows))
 
     def _rewritten(
         self,

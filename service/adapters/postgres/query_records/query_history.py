@@ -17,10 +17,12 @@ from service.adapters.postgres.shared.metrics_tables import FilterRow, QueryRow,
 from service.adapters.postgres.shared.pool_use import pool_use
 from service.adapters.postgres.shared.storable import storable
 from service.errors.unavailable import MetricsStoreDown
+from service.model.filters.filter_record import Reason
 from service.model.operations.usage import PoolUse
 from service.model.query.history import (
     MAX_FREQUENT_BYTES,
     MAX_SQL_CHARACTERS,
+    FilteringQuery,
     FrequentQuery,
     QueryListing,
     QuerySummary,
@@ -107,6 +109,19 @@ class PostgresQueryHistory:
         with self._connection() as connection:
             return [scan_of(row) for row in connection.execute(_scans(since, table, limit))]
 
+    def filtering(self, since: datetime, limit: int, at_least: int) -> Sequence[FilteringQuery]:
+        """Lists texts and the tables of their keys, of queries since then, the most frequent first.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+        with self._connection() as connection:
+            rows = connection.execute(_filtering(since, limit, at_least)).all()
+        return [
+            FilteringQuery(FrequentQuery(row.sql, row.catalog, row.schema), tuple(row.tables), row.queries)
+            for row in rows
+        ]
+
     @property
     def pool(self) -> PoolUse:
         """How many of its connections are in use."""
@@ -149,6 +164,20 @@ def _frequent(since: datetime, limit: int, within_ms: int) -> Executable:
     place = (newest.c.sql, newest.c.catalog, newest.c.schema)
     order = (func.count().desc(), func.max(newest.c.submitted_at).desc())
     return select(*place).group_by(*place).order_by(*order).limit(limit)
+
+
+def _filtering(since: datetime, limit: int, at_least: int) -> Executable:
+    ran = select(QueryRow.query_id, QueryRow.sql, QueryRow.catalog, QueryRow.schema, QueryRow.submitted_at)
+    ran = ran.where(QueryRow.submitted_at >= since, QueryRow.state == QueryState.SUCCEEDED.value)
+    ran = ran.where(func.octet_length(QueryRow.sql) <= MAX_FREQUENT_BYTES)
+    newest = ran.order_by(QueryRow.submitted_at.desc()).limit(MAX_COUNTED).subquery()
+    what = (newest.c.sql, newest.c.catalog, newest.c.schema, FilterRow.build_tables)
+    queries = func.count(newest.c.query_id.distinct())
+    statement = select(*what[:3], FilterRow.build_tables.label("tables"), queries.label("queries"))
+    statement = statement.join(FilterRow, FilterRow.query_id == newest.c.query_id)
+    statement = statement.where(FilterRow.reason == Reason.APPLIED.value)
+    order = (queries.desc(), func.max(newest.c.submitted_at).desc())
+    return statement.group_by(*what).having(queries >= at_least).order_by(*order).limit(limit)
 
 
 def _scanned(since: datetime, table: str | None) -> Executable:
