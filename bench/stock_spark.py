@@ -3,9 +3,9 @@
 This measures what a caller gains over a warm Spark that was left as it comes. Two gateway processes on the
 same tables take turns. The peer has the default settings, and is asked with `dynamicFiltering.enabled:
 false`: it is Spark's own pruning, and has none of the caches. The other has memory for tables of up to
-150,000 rows and for their hashed rows, for small files and footers, and for the entries of manifests, and
-plans small queries once; it is asked with filters that are forgotten just before (`DELETE /filters`) and with
-cached ones.
+150,000 rows and for their hashed rows, for small files and footers, and for the entries of manifests. It
+plans small queries once. It is asked with filters that are forgotten just before (`DELETE /filters`), and
+with cached ones.
 
 Twelve star queries and a join of returns and dates run over TPC-DS at scale 1, with facts partitioned by day.
 Times are those of the client, over HTTP, with the rows as JSON, one query right after the other. There are

@@ -168,7 +168,8 @@ def _defaults(settings: SparkSettings) -> dict[str, str]:
         "spark.ui.retainedStages": "50",
         "spark.ui.retainedTasks": "1000",
         # Nothing ends a task while it sorts and writes what it has in memory: up to 3 s after its query was
-        # canceled, with 2 GB of heap. Earlier spills take a large shuffle a tenth longer, and a large sort less.
+        # canceled, with 2 GB of heap. With earlier spills, large shuffles take a tenth longer, and large
+        # sorts less.
         "spark.shuffle.spill.numElementsForceSpillThreshold": "4000000",
         # Spark's 15 s fail results on a machine that is busy for longer.
         "spark.python.authenticate.socketTimeout": f"{SOCKET_WITHIN_S}s",
