@@ -55,7 +55,7 @@ _CHANGES = pa.schema(
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    """A MERGE that has run, and the bytes that the engine's process has read meanwhile."""
+    """A MERGE that has run, and the bytes that the engine's process has read during it."""
 
     asked: Asked
     read: int
@@ -92,7 +92,7 @@ def _fact(mode: str) -> str:
 
 
 def _make_tables(lake: Lake, mode: str) -> None:
-    """Makes the fact anew, since a MERGE changes it, and the changes if they are missing."""
+    """Makes the fact again, since a MERGE changes it, and the changes if they are missing."""
     with open_catalog(lake) as catalog:
         catalog.create_namespace_if_not_exists(SCHEMA)
         name = f"{SCHEMA}.{_fact(mode)}"

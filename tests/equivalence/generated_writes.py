@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 NAMESPACE = "lake.pw"
 FACT_ROWS = 48
@@ -19,13 +19,29 @@ LAYOUTS: Sequence[str] = (
     "",
 )
 MODES = ("copy-on-write", "merge-on-read")
-_ROWS = (
-    "SELECT bigint(id) AS id, if(id % 13 = 0, NULL, int(id % 12)) AS k, bigint(id % 12 * 7 - 20) AS b, "
-    "if(id % 11 = 0, NULL, concat('n', id % 12)) AS name, "
-    "if(id % 17 = 0, NULL, date_add(DATE'1969-12-28', int(id % 12))) AS day, "
-    "decimal(id % 12 / 4) AS price, "
-    "timestamp_micros(bigint((id % 12 - 4) * 86400000000 + id)) AS at"
+FACT = (
+    "SELECT CAST(id AS BIGINT) AS id, CASE WHEN id % 13 <> 0 THEN CAST(id % 12 AS INT) END AS k, "
+    "CAST(id % 12 * 7 - 20 AS BIGINT) AS b, CASE WHEN id % 11 <> 0 THEN concat('n', id % 12) END AS name, "
+    "CASE WHEN id % 17 <> 0 THEN CAST(date_add(DATE'1969-12-28', CAST(id % 12 AS INT)) AS DATE) END AS day, "
+    "CAST(id % 12 / 4.0 AS DECIMAL(7, 2)) AS price, CAST(concat(CAST(CAST(date_add(DATE'1969-12-28', "
+    "CAST(id % 12 AS INT)) AS DATE) AS STRING), ' 0', id % 10, ':30:00') AS TIMESTAMP) AS at"
 )
+SOURCE = (
+    "SELECT CAST(id AS BIGINT) AS id, CASE WHEN id <> 5 THEN CAST(id % 9 AS INT) END AS k, "
+    "CAST(id % 9 AS BIGINT) AS kl, CAST(id % 9 AS STRING) AS kt, "
+    "CASE WHEN id <> 4 THEN concat('n', id % 5) END AS name, CAST(id % 9 * 7 - 20 AS BIGINT) AS b, "
+    "CAST(date_add(DATE'1969-12-28', CAST(id % 6 AS INT)) AS DATE) AS day, "
+    "CAST(CAST(date_add(DATE'1969-12-28', CAST(id % 6 AS INT)) AS DATE) AS STRING) AS dt, "
+    "CAST(id / 4.0 AS DECIMAL(9, 3)) AS price, CASE WHEN id % 3 = 0 THEN 'd' ELSE 'u' END AS op"
+)
+SOURCES: Mapping[str, str] = {
+    "src": f"{SOURCE} FROM range(7)",
+    "dup": f"{SOURCE} FROM (SELECT id % 4 AS id FROM range(9))",
+    "wide": f"{SOURCE} FROM range(200)",
+    "void": f"{SOURCE} FROM range(3) WHERE id > 7",
+    "dim": "SELECT CAST(id AS INT) AS k, concat('g', id % 3) AS kind FROM range(9)",
+}
+"""The tables that keys come from, by name."""
 
 
 def fact_texts(table: str, layout: str, mode: str, version: int) -> list[str]:
@@ -36,13 +52,12 @@ def fact_texts(table: str, layout: str, mode: str, version: int) -> list[str]:
             *(f"'write.{each}.mode'='{mode}'" for each in ("delete", "update", "merge")),
         )
     )
-    quarter = FACT_ROWS // 4
     return [
         f"DROP TABLE IF EXISTS {table}",
-        f"CREATE TABLE {table} USING iceberg {layout} TBLPROPERTIES ({properties}) AS {_ROWS} FROM range(0)",
+        f"CREATE TABLE {table} USING iceberg {layout} TBLPROPERTIES ({properties}) AS {FACT} FROM range(0)",
         *(
-            f"INSERT INTO {table} {_ROWS} FROM range({FACT_ROWS}) "
-            f"WHERE id % 12 BETWEEN {at * 3} AND {at * 3 + 2} AND id < {quarter * 4}"
+            f"INSERT INTO {table} {FACT} FROM range({FACT_ROWS}) "
+            f"WHERE id % 12 BETWEEN {at * 3} AND {at * 3 + 2}"
             for at in range(4)
         ),
     ]
@@ -50,22 +65,9 @@ def fact_texts(table: str, layout: str, mode: str, version: int) -> list[str]:
 
 def source_texts() -> list[str]:
     """Returns the statements that make the tables which keys come from."""
-    rows = (
-        "SELECT bigint(id) AS id, if(id = 5, NULL, int(id % 9)) AS k, bigint(id % 9) AS kl, "
-        "string(id % 9) AS kt, if(id = 4, NULL, concat('n', id % 5)) AS name, bigint(id % 9 * 7 - 20) AS b, "
-        "date_add(DATE'1969-12-28', int(id % 6)) AS day, string(date_add(DATE'1969-12-28', int(id % 6))) AS "
-        "dt, decimal(id / 4) AS price, if(id % 3 = 0, 'd', 'u') AS op"
-    )
-    made = {
-        "src": f"{rows} FROM range(7)",
-        "dup": f"{rows} FROM (SELECT id % 4 AS id FROM range(9))",
-        "wide": f"{rows} FROM range(200)",
-        "void": f"{rows} FROM range(3) WHERE id > 7",
-        "dim": "SELECT int(id) AS k, concat('g', id % 3) AS kind FROM range(9)",
-    }
     return [
         text
-        for name, query in made.items()
+        for name, query in SOURCES.items()
         for text in (
             f"DROP TABLE IF EXISTS {NAMESPACE}.{name}",
             f"CREATE TABLE {NAMESPACE}.{name} USING iceberg AS {query}",

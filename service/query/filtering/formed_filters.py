@@ -162,7 +162,7 @@ class _Forms:
     def _values_of(self, probe: Probe, *, is_later: bool) -> Sequence[ColumnValues | None]:
         """Returns the values in each column; None where they are unknown, or a principal must not learn them.
 
-        Of a table that is read later, they are unknown.
+        They are unknown of a table that is read later.
 
         The keys of a predicate, which the principal can see, would show which of them hidden rows have.
         """
