@@ -43,6 +43,7 @@ soak: $(LOAD) ## every case of equivalence; 20,000 generated queries, pruned and
 		tests/unit/ingest/decoding/test_line_bounds.py
 	@SLUICE_SOAK_QUERIES=$${SLUICE_SOAK_QUERIES:-20000} SLUICE_SOAK_PROCESSES=$(SOAK_PROCESSES) \
 		$(BIN)/pytest tests/equivalence/texts/test_generated.py tests/equivalence/tables/test_policies.py -n $(SOAK_PROCESSES) -s
+	@SLUICE_SOAK_CHANGES=$${SLUICE_SOAK_CHANGES:-20000} $(BIN)/pytest tests/unit/query/filtering/test_generated_changes.py
 	@SLUICE_SOAK_WRITES=$${SLUICE_SOAK_WRITES:-1000} $(BIN)/pytest tests/equivalence/tables/test_pruned_writes.py -n 0 -s
 	@SLUICE_SOAK_REFRESHES=$${SLUICE_SOAK_REFRESHES:-10000} $(BIN)/pytest tests/refresh/test_generated_refreshes.py -n 0 -s
 	@$(BIN)/python -m tests.load .venv/load/bin/locust

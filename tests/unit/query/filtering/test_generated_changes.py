@@ -32,7 +32,7 @@ from tests.fakes.filter_cache import FakeFilterCache
 from tests.fakes.key_collector import FakeKeyCollector
 from tests.fakes.pruner import pruner
 
-STATEMENTS = int(os.environ.get("SLUICE_SOAK_CHANGES", "0")) or 150
+STATEMENTS = int(os.environ.get("SLUICE_SOAK_CHANGES", "0")) or 60
 SEED = int(os.environ.get("SLUICE_SOAK_SEED", "1"))
 TARGET = f"{NAMESPACE}.ours"
 _FACT = {
@@ -150,21 +150,21 @@ class Pruning:
         return WritePruning(query, self.pruner, self.catalogs, None).prune().pruned
 
 
-def asked(sql: str) -> tuple[str, str]:
-    """Returns the rows that a statement joins or writes, as a query, and the rest of the statement."""
+def asked(sql: str) -> str:
+    """Returns the rows that a statement joins or writes, as a query."""
     at = written_query(sql)
     if at is not None:
-        return sql[at:], sql[:at]
+        return sql[at:]
     found = change_text(sql)
     assert found is not None
-    rest = sql[found.condition.end :]
-    return found.question.replace("SELECT 1 ", "SELECT * ", 1), re.sub(r"^\) AND .*?(?= WHEN|$)", "", rest)
+    return found.question.replace("SELECT 1 ", "SELECT * ", 1)
 
 
 def rows_of(lake: duckdb.DuckDBPyConnection, sql: str) -> Counter[tuple[object, ...]]:
     return Counter(lake.cursor().execute(f"SELECT CAST(COLUMNS(*) AS VARCHAR) FROM ({duck(sql)})").fetchall())
 
 
+@pytest.mark.timeout(100_000)
 @pytest.mark.parametrize("layout", range(len(_LAYOUTS)))
 def test_generated_writes_join_the_same_rows_pruned(lake: duckdb.DuckDBPyConnection, layout: int) -> None:
     pruning, statements = Pruning(lake, _LAYOUTS[layout]), Writes(SEED + layout)
@@ -175,6 +175,6 @@ def test_generated_writes_join_the_same_rows_pruned(lake: duckdb.DuckDBPyConnect
         if pruned.rewritten_sql is None:
             continue
         applied[sql.partition(" ")[0]] += 1
-        (before, _), (after, _) = asked(sql), asked(pruned.rewritten_sql)
-        assert rows_of(lake, before) == rows_of(lake, after), f"{sql}\n{pruned.rewritten_sql}"
+        before, after = rows_of(lake, asked(sql)), rows_of(lake, asked(pruned.rewritten_sql))
+        assert before == after, f"{sql}\n{pruned.rewritten_sql}"
     assert set(applied) == {"DELETE", "INSERT", "MERGE", "UPDATE"}
