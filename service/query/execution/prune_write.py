@@ -104,4 +104,6 @@ def _layout(facts: TableFacts) -> tuple[object, ...]:
         facts.has_imported_files,
         facts.widened_columns,
         facts.source,
+        facts.merge_on_read,
+        facts.has_one_spec,
     )

@@ -28,6 +28,7 @@ from service.query.filtering.pruned_change import (
     PrunedWrite,
     changed_table,
     pruned_change,
+    without_copies,
     without_keys_of,
 )
 from service.query.filtering.pruned_query import PrunedQuery
@@ -141,6 +142,7 @@ class Pruner:
                 assert isinstance(reason, Reason)  # as one of both is
                 return PrunedWrite(PrunedQuery(text.sql, otherwise=reason))
         detected = without_keys_of(detected, changed.facts.name)
+        detected = without_copies(detected, changed, text.kind)
         with step("sluice.query.filters"):
             outcomes, filters_ms = self._outcomes(detected, asked)
         later = frozenset({changed.reference.end})

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from service.model.filters.filter_record import Reason
+from service.model.filters.filter_record import FilterOutcome, FilterRecord, Reason
 from service.model.tables.sql import ParsedQuery, TableReference, TextSpan
 from service.model.tables.tables import NOW, TableFacts, TableName, TableSource
 from service.model.writes.writes import WriteKind
+from service.pruning.detection import FilterAssignment
 from service.pruning.predicates.without_equalities import without_equalities
 from service.pruning.sql_text.change_text import ChangeText
 from service.pruning.sql_text.inject import TableSubstitution, inject
@@ -18,8 +19,13 @@ from service.query.filtering.applied_filter import AppliedFilter
 from service.query.filtering.detection.detected import Detected
 from service.query.filtering.formed_filters import FormedFilter, applied_filters, filter_records
 from service.query.filtering.passes.pins import pins
-from service.query.filtering.pruned_query import PrunedQuery
-from service.query.filtering.unpinned_references import unpinned_references
+from service.query.filtering.pruned_query import PrunedQuery, filter_record
+from service.query.filtering.unpinned_references import UnpinnedReference, unpinned_references
+
+_COPIED = replace(
+    FilterOutcome.none(Reason.PROBE_NOT_PRUNABLE),
+    detail="the table's files are copied, and this is no identity partition of all of them",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +74,8 @@ def changed_table(detected: Detected) -> ChangedTable | Reason:
         return Reason.REWRITE_REJECTED
     pinned = {end: pin for end, pin in pins(detected, (), ()).items() if end != first.end}
     unpinned = unpinned_references(detected.parsed, detected.names, detected.facts, pinned)
-    if any(facts is None for facts in named) or len(unpinned) != 1:
+    read_later = (UnpinnedReference(detected.names[first.end], found),)
+    if any(facts is None for facts in named) or unpinned != read_later:
         return Reason.SOURCE_NOT_SUPPORTED
     return ChangedTable(first, found)
 
@@ -78,6 +85,33 @@ def without_keys_of(detected: Detected, table: TableName) -> Detected:
     found = detected.detection
     kept = tuple(each for each in found.assignments if table not in each.filter.build.tables)
     return replace(detected, detection=replace(found, assignments=kept))
+
+
+def without_copies(detected: Detected, changed: ChangedTable, kind: WriteKind) -> Detected:
+    """Returns the same without filters that would let a row come back which another writer deletes by key.
+
+    Where files are copied, so are their rows that the statement does not change. Iceberg looks for equality
+    deletes of such rows with the predicates of the scan, in the bounds of the deletes. It finds them if each
+    predicate is true of all rows of a copied file: its columns are the same in the whole file.
+    """
+    facts, found = changed.facts, detected.detection
+    if str(kind) in facts.merge_on_read:
+        return detected
+    fields = facts.partition_fields if facts.has_one_spec else ()
+    same = {field.source.lower() for field in fields if field.transform == "identity"}
+    kept: list[FilterAssignment] = []
+    rejected: list[FilterRecord] = []
+    for assignment in found.assignments:
+        columns = {column.lower() for column in assignment.filter.probe.columns}
+        if assignment.reference_end != changed.reference.end or columns <= same:
+            kept.append(assignment)
+        else:
+            label = detected.parsed.label_at(assignment.reference_end)
+            rejected.append(filter_record(assignment, _COPIED, None, label))
+    if not rejected:
+        return detected
+    records = (*found.rejected, *rejected)
+    return replace(detected, detection=replace(found, assignments=tuple(kept), rejected=records))
 
 
 def pruned_change(
@@ -132,7 +166,8 @@ def _change_sql(
         for end, pin in pins(detected, applied, ()).items()
         if end != own
     }
-    added = dict.fromkeys(found.formed.condition for found in applied if found.end == own)
+    # With one key, the engine would put it in the place of the column, and join without an equality.
+    added = dict.fromkeys(without_equalities(each.formed.condition) for each in applied if each.end == own)
     conditions = " AND ".join(_on(condition, changed.known_as) for condition in added)
     start, end = text.condition.start, text.condition.end
     edits = {TextSpan(start, start): "(", TextSpan(end, end): f") AND {conditions}"} if added else {}

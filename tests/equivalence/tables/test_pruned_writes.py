@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -86,13 +87,17 @@ def rows(engine: SparkEngine, table: str) -> list[str]:
     return sorted(str(tuple(row)) for row in root_of(engine).table(table).collect())
 
 
+# The engine's errors have Spark's words without its code.
+FAILURES = {"matched a single row": "CARDINALITY", "overflow": "OVERFLOW", "cannot be cast": "CAST_INVALID"}
+
+
 def failure_of(run: Callable[[], object]) -> str:
-    """Returns the words that Spark's error begins with; empty if there was none."""
+    """Returns what Spark's error is about; empty if there was none."""
     try:
         run()
     except (GatewayError, PySparkException) as failure:
         text = str(failure)
-        return next((word for word in ("CARDINALITY", "OVERFLOW", "CAST_INVALID") if word in text), text)
+        return next((code for words, code in FAILURES.items() if words in text), text)
     return ""
 
 
@@ -127,8 +132,9 @@ def beginning(commit: Callable[[], None]) -> Callable[[Write], None]:
     return lambda _: commit()
 
 
-@pytest.mark.parametrize("layout", ["PARTITIONED BY (k)", ""])
-@pytest.mark.parametrize("mode", list(MODES))
+@pytest.mark.parametrize(
+    ("layout", "mode"), [("PARTITIONED BY (k)", MODES[0]), ("PARTITIONED BY (k)", MODES[1]), ("", MODES[1])]
+)
 @pytest.mark.parametrize("is_pruned", [True, False])
 def test_a_concurrent_row_with_a_key_is_a_conflict_as_before(
     pruned: Pruned, layout: str, mode: str, is_pruned: bool
@@ -179,3 +185,38 @@ def test_a_row_that_comes_before_the_write_begins_is_changed_too(pruned: Pruned)
     root_of(engine).sql(f"DELETE FROM {OURS} WHERE k = 3")
     pruned.run(MERGE_OF_KEYS, between=lambda: append(engine, 3))
     assert not [row for row in rows(engine, OURS) if row.startswith("(1000,")]
+
+
+def delete_equal(engine: SparkEngine, key: int) -> None:
+    """Deletes the rows with a key as Flink and the gateway's upserts do, by an equality delete."""
+    spark = root_of(engine).newSession()
+    jvm: Any = spark._jvm
+    iceberg = jvm.org.apache.iceberg
+    table = iceberg.spark.Spark3Util.loadIcebergTable(spark._jsparkSession, OURS)
+    field = table.schema().findField("k")
+    bounds = {field.fieldId(): iceberg.types.Conversions.toByteBuffer(field.type(), key)}
+    gateway: Any = spark.sparkContext._gateway
+    ids = gateway.new_array(jvm.int, 1)
+    ids[0] = field.fieldId()
+    found = (
+        iceberg.FileMetadata.deleteFileBuilder(table.spec())
+        .ofEqualityDeletes(ids)
+        # Nothing reads it.
+        .withPath(f"{table.location()}/data/equal-{key}.parquet")
+        .withFormat("parquet")
+        .withFileSizeInBytes(1000)
+        .withMetrics(iceberg.Metrics(1, None, None, None, None, bounds, bounds))
+        .build()
+    )
+    table.newRowDelta().addDeletes(found).commit()
+
+
+@pytest.mark.parametrize("is_pruned", [True, False])
+def test_a_row_that_is_deleted_by_its_key_is_not_copied_back(pruned: Pruned, is_pruned: bool) -> None:
+    """A file has the keys 6, 7 and 8. The source has the key 6, so the write copies the file's other rows."""
+    engine = pruned.engine
+    for text in fact_texts(OURS, "", MODES[0], 2):
+        root_of(engine).sql(text)
+    sql = pruned.pruning(MERGE_OF_KEYS).prune().pruned.sql if is_pruned else MERGE_OF_KEYS
+    with pytest.raises(CommitConflict):
+        write(engine, sql, begin=beginning(partial(delete_equal, engine, 8)))

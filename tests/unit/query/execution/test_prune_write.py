@@ -40,7 +40,7 @@ MERGE = (
 )
 PRUNED_MERGE = (
     "MERGE INTO lake.shop.sales AS t USING (SELECT * FROM lake.shop.calendar VERSION AS OF 3 WHERE TRUE) s"
-    " ON (t.day_key = s.day_key) AND (`t`.`day_key` IN (3, 9)) -- days\nWHEN MATCHED THEN DELETE"
+    " ON (t.day_key = s.day_key) AND (`t`.`day_key` IN (3, 9, NULL)) -- days\nWHEN MATCHED THEN DELETE"
 )
 DELETE = "DELETE FROM lake.shop.sales WHERE day_key IN (SELECT day_key FROM lake.shop.calendar)"
 
@@ -139,7 +139,7 @@ def test_a_delete_reads_the_files_that_its_keys_are_in() -> None:
     assert writing.engine.texts == [
         "DELETE FROM lake.shop.sales"
         " WHERE (day_key IN (SELECT day_key FROM lake.shop.calendar VERSION AS OF 3))"
-        " AND (`sales`.`day_key` IN (3, 9))"
+        " AND (`sales`.`day_key` IN (3, 9, NULL))"
     ]
 
 
@@ -147,7 +147,7 @@ def test_a_target_that_no_key_is_in_is_still_scanned() -> None:
     # Without a scan, Iceberg would not look for conflicts.
     writing = Writing(keys=())
     writing.run(MERGE)
-    assert "AND (`t`.`day_key` IN (0, NULL))" in writing.engine.texts[0]
+    assert "AND (`t`.`day_key` IN (0, NULL, NULL))" in writing.engine.texts[0]
 
 
 def test_the_query_of_an_insert_is_pruned() -> None:
@@ -181,6 +181,28 @@ def test_the_query_of_an_insert_is_pruned() -> None:
 )
 def test_where_it_is_not_proven_the_statement_runs_as_written(sql: str) -> None:
     assert Reason.APPLIED not in Writing().reasons(sql)
+
+
+BY_ITEM = MERGE.replace("lake.shop.calendar s", "lake.shop.item s").replace("day_key", "item_key")
+
+
+def test_files_are_copied_only_if_a_predicate_is_true_of_all_their_rows() -> None:
+    # A row that another writer deletes by its key would come back, and Iceberg would not see the conflict.
+    writing = Writing()
+    sales = writing.catalogs.facts(SALES)
+    assert set(writing.reasons(BY_ITEM)) == {Reason.PROBE_NOT_PRUNABLE}
+    for kinds, is_pruned in (("DELETE", "UPDATE"), False), (("MERGE",), True):
+        writing = Writing()
+        writing.engine.write = Write(WriteKind.MERGE, SALES, (str(SALES), "lake.shop.item"))
+        writing.catalogs.put(replace(sales, merge_on_read=kinds))
+        record = writing.run(BY_ITEM).record
+        assert (record.rewritten_sql is not None) is is_pruned, kinds
+
+
+def test_files_of_earlier_layouts_may_have_rows_of_other_keys() -> None:
+    writing = Writing()
+    writing.catalogs.put(replace(writing.catalogs.facts(SALES), has_one_spec=False))
+    assert Reason.APPLIED not in writing.reasons(MERGE)
 
 
 def test_without_the_setting_or_the_callers_wish_nothing_is_pruned() -> None:

@@ -120,6 +120,7 @@ def facts(number: int, name: str, columns: dict[str, str], layout: dict[str, str
         data_file_count=50,
         total_bytes=100_000,
         snapshot_schema_id=0,
+        merge_on_read=("DELETE", "UPDATE", "MERGE"),
     )
 
 
