@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from sqlglot import TokenType
@@ -38,7 +38,7 @@ class ChangeText:
 
     Each row of the target that the statement's `condition` is true of, together with some row of what it
     reads, is in the question's joins. The question's first table reference is the target. The source of a
-    MERGE is at `source` if it is a table by its name.
+    MERGE is at `source` if it is a table by its name. A statement that `only_adds` rows changes no others.
     """
 
     kind: WriteKind
@@ -47,6 +47,7 @@ class ChangeText:
     condition: TextSpan
     copied: tuple[_Copied, ...]
     source: TextSpan | None = None
+    only_adds: bool = False
 
     def place_of(self, at: int) -> int | None:
         """Returns where a place of the question is in the statement; None: the statement does not have it."""
@@ -133,7 +134,8 @@ def _merged(sql: str, tokens: Sequence[Token]) -> ChangeText | None:
     join = " RIGHT JOIN " if _follow(words, "NOT", "MATCHED") else " JOIN "
     asked = _span(condition)
     parts = ("SELECT 1 FROM ", _span(target), join, _span(source), " ON ", asked)
-    return _asked(WriteKind.MERGE, sql, parts, asked, _span(source) if is_table else None)
+    found = _asked(WriteKind.MERGE, sql, parts, asked, _span(source) if is_table else None)
+    return replace(found, only_adds=not _follow(words, "WHEN", "MATCHED"))
 
 
 def _asked(

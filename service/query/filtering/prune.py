@@ -142,7 +142,7 @@ class Pruner:
                 assert isinstance(reason, Reason)  # as one of both is
                 return PrunedWrite(PrunedQuery(text.sql, otherwise=reason))
         detected = without_keys_of(detected, changed.facts.name)
-        detected = without_copies(detected, changed, text.kind)
+        detected = without_copies(detected, changed, text)
         with step("sluice.query.filters"):
             outcomes, filters_ms = self._outcomes(detected, asked)
         later = frozenset({changed.reference.end})

@@ -87,7 +87,7 @@ def without_keys_of(detected: Detected, table: TableName) -> Detected:
     return replace(detected, detection=replace(found, assignments=kept))
 
 
-def without_copies(detected: Detected, changed: ChangedTable, kind: WriteKind) -> Detected:
+def without_copies(detected: Detected, changed: ChangedTable, text: ChangeText) -> Detected:
     """Returns the same without filters that would let a row come back which another writer deletes by key.
 
     Where files are copied, so are their rows that the statement does not change. Iceberg looks for equality
@@ -95,7 +95,7 @@ def without_copies(detected: Detected, changed: ChangedTable, kind: WriteKind) -
     predicate is true of all rows of a copied file: its columns are the same in the whole file.
     """
     facts, found = changed.facts, detected.detection
-    if str(kind) in facts.merge_on_read:
+    if text.only_adds or str(text.kind) in facts.merge_on_read:
         return detected
     fields = facts.partition_fields if facts.has_one_spec else ()
     same = {field.source.lower() for field in fields if field.transform == "identity"}

@@ -191,12 +191,18 @@ def test_files_are_copied_only_if_a_predicate_is_true_of_all_their_rows() -> Non
     writing = Writing()
     sales = writing.catalogs.facts(SALES)
     assert set(writing.reasons(BY_ITEM)) == {Reason.PROBE_NOT_PRUNABLE}
-    for kinds, is_pruned in (("DELETE", "UPDATE"), False), (("MERGE",), True):
+    adding = BY_ITEM.replace("WHEN MATCHED THEN DELETE", "WHEN NOT MATCHED THEN INSERT (item_key) VALUES (1)")
+    for sql, kinds, is_pruned in (
+        (BY_ITEM, ("DELETE", "UPDATE"), False),
+        (BY_ITEM, ("MERGE",), True),
+        (adding, (), True),
+        (f"{adding} WHEN MATCHED THEN DELETE", (), False),
+    ):
         writing = Writing()
         writing.engine.write = Write(WriteKind.MERGE, SALES, (str(SALES), "lake.shop.item"))
         writing.catalogs.put(replace(sales, merge_on_read=kinds))
-        record = writing.run(BY_ITEM).record
-        assert (record.rewritten_sql is not None) is is_pruned, kinds
+        record = writing.run(sql).record
+        assert (record.rewritten_sql is not None) is is_pruned, (sql, kinds)
 
 
 def test_files_of_earlier_layouts_may_have_rows_of_other_keys() -> None:
