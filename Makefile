@@ -38,11 +38,13 @@ check: $(DEV) ## format, lint, types, import directions, doctests, prose
 	@$(BIN)/python -m docs.tooling.check
 
 SOAK_PROCESSES ?= 2
-soak: $(LOAD) ## every case of equivalence; 20,000 generated queries, pruned and as written, and 20,000 under policies; 10,000 questions while a table grows; half an hour of load; replicas killed 300 times while they commit, a gateway over 300 ingests; bodies of 2 GB (hours)
+soak: $(LOAD) ## every case of equivalence; 20,000 generated queries, pruned and as written, and 20,000 under policies; 6,000 generated writes, pruned and as written; 10,000 questions while a table grows; half an hour of load; replicas killed 300 times while they commit, a gateway over 300 ingests; bodies of 2 GB (hours)
 	@SLUICE_TEST_THOROUGH=1 $(BIN)/pytest tests/equivalence tests/integration/engine/test_writer_on_executors.py \
 		tests/unit/ingest/decoding/test_line_bounds.py
 	@SLUICE_SOAK_QUERIES=$${SLUICE_SOAK_QUERIES:-20000} SLUICE_SOAK_PROCESSES=$(SOAK_PROCESSES) \
 		$(BIN)/pytest tests/equivalence/texts/test_generated.py tests/equivalence/tables/test_policies.py -n $(SOAK_PROCESSES) -s
+	@SLUICE_SOAK_CHANGES=$${SLUICE_SOAK_CHANGES:-20000} $(BIN)/pytest tests/unit/query/filtering/test_generated_changes.py
+	@SLUICE_SOAK_WRITES=$${SLUICE_SOAK_WRITES:-1000} $(BIN)/pytest tests/equivalence/tables/test_pruned_writes.py -n 0 -s
 	@SLUICE_SOAK_REFRESHES=$${SLUICE_SOAK_REFRESHES:-10000} $(BIN)/pytest tests/refresh/test_generated_refreshes.py -n 0 -s
 	@$(BIN)/python -m tests.load .venv/load/bin/locust
 	@SLUICE_SOAK_KILLS=$${SLUICE_SOAK_KILLS:-300} $(BIN)/pytest tests/integration/ingest/test_random_kills.py -s

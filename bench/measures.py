@@ -26,6 +26,7 @@ from bench import (
     many_files,
     many_files_table,
     memory,
+    merge_pruning,
     micro_batch,
     ndjson,
     one_collection,
@@ -127,6 +128,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "many-files": Measure(
             many_files.__doc__ or "", many_files.measure, many_files.draw, many_files_table.make_tables
         ),
+        "merge": Measure(merge_pruning.__doc__ or "", merge_pruning.measure, merge_pruning.draw),
         "literal-predicate": Measure(
             literal_predicate.__doc__ or "",
             literal_predicate.measure,

@@ -61,7 +61,8 @@ class DetectionContext:
     `clustering` says in words why they do not. Keys come from tables of at most `max_build_rows` rows, and
     rows in memory from tables of at most `max_fetched_rows`. `days` are the days that it may be, in the
     session's time zone, when the query runs; without them, conditions on the current day are left out.
-    `is_keeping_rows`: rows may be kept with keys, so filters have families.
+    `is_keeping_rows`: rows may be kept with keys, so filters have families. `takes_whole_builds`: keys also
+    come from tables that nothing filters.
     """
 
     tables: Mapping[TableAt, TableFacts]
@@ -76,3 +77,4 @@ class DetectionContext:
     max_fetched_rows: int = 5_000_000
     parsed: ParsedQuery | None = None
     is_keeping_rows: bool = False
+    takes_whole_builds: bool = False

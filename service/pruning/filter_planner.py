@@ -59,7 +59,7 @@ class FilterPlanner:
         self._named_columns: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._shared_ends: set[int] = set()
         self._graphs = graphs
-        self._build_sides = BuildSides(known, graphs)
+        self._build_sides = BuildSides(known, graphs, are_whole=context.takes_whole_builds)
         self._tried = 0
 
     @property
@@ -223,7 +223,13 @@ class FilterPlanner:
             together = [key.candidate for key in keys]
             self._rejections.reject_together(together, first.end, probe, Reason.NOT_WORTH_COLLECTING)
             return
-        query = build_query(first.graph, [key.build for key in keys], first.allowed, self._known.facts)
+        query = build_query(
+            first.graph,
+            [key.build for key in keys],
+            first.allowed,
+            self._known.facts,
+            is_whole=self._context.takes_whole_builds,
+        )
         if query is None:
             return
         self._add(first.candidate, probe, query, probe.type_names, KeySpan.VALUE, first.end)

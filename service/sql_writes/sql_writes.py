@@ -39,12 +39,13 @@ class SqlWriteBounds:
     """Which tables SQL may write to, and how long a write whose engine was lost is looked for.
 
     `tables` are full names, with `*` for any part. `grace_s`: how long after its timeout an engine that hangs
-    may still commit a write.
+    may still commit a write. `is_pruning`: scans of statements that write are pruned by dynamic filters.
     """
 
     tables: tuple[str, ...] = ("*",)
     settle_s: float = 10.0
     grace_s: float = GRACE_S
+    is_pruning: bool = False
 
 
 class SqlWrites:
@@ -67,6 +68,11 @@ class SqlWrites:
         self._bounds = bounds
         self._calls = calls
         self._closing = Event()
+
+    @property
+    def is_pruning(self) -> bool:
+        """Whether scans of statements that write are pruned by dynamic filters."""
+        return self._bounds.is_pruning
 
     def begin(self, record: WriteRecord) -> WriteRecord:
         """Records that a write begins. If it was begun before under the same requestId, returns that one.

@@ -45,8 +45,9 @@ class ParsedWrite:
 class WritePlan:
     """An analyzed statement that has not run."""
 
-    def __init__(self, java: JavaObject) -> None:
+    def __init__(self, java: JavaObject, session: SparkSession) -> None:
         self._java = java
+        self._session = session
 
     def refused_in(self, vetting: JavaObject) -> str | None:
         """Returns what `PlanVetting.java` finds in it that it may not have; None if there is nothing."""
@@ -70,13 +71,13 @@ class WritePlan:
         """Whether its target is the Iceberg table of this full name, and not a part or branch of it."""
         return bool(self._java.isInto(list(parts)))
 
-    def run(self, mark: str, value: str) -> None:
-        """Runs it once, to its end; its snapshot has the mark.
+    def run(self, mark: str, value: str) -> DataFrame:
+        """Runs it once, to its end; its snapshot has the mark. The frame's plan has its scans.
 
         Raises:
             PySparkException, Py4JJavaError: it failed. It may have been committed all the same.
         """
-        self._java.run(mark, value)
+        return DataFrame(self._java.run(mark, value), self._session)
 
 
 class SqlWrites:
@@ -121,7 +122,7 @@ class SqlWrites:
         Raises:
             PySparkException: Spark refused it.
         """
-        return WritePlan(self._java.insert(session._jsparkSession, sql, rows._jdf))
+        return WritePlan(self._java.insert(session._jsparkSession, sql, rows._jdf), session)
 
     def create(self, session: SparkSession, sql: str, rows: DataFrame) -> WritePlan:
         """Returns the analyzed CREATE or REPLACE TABLE of these rows in place of those of its own query.
@@ -129,7 +130,7 @@ class SqlWrites:
         Raises:
             PySparkException: Spark refused it.
         """
-        return WritePlan(self._java.create(session._jsparkSession, sql, rows._jdf))
+        return WritePlan(self._java.create(session._jsparkSession, sql, rows._jdf), session)
 
     def define(self, session: SparkSession, sql: str) -> WritePlan | None:
         """Returns the analyzed statement that changes a catalog, and reads no rows.
@@ -140,7 +141,7 @@ class SqlWrites:
             PySparkException: Spark refused it.
         """
         java = self._java.define(session._jsparkSession, sql)
-        return None if java is None else WritePlan(java)
+        return None if java is None else WritePlan(java, session)
 
     def change(self, session: SparkSession, sql: str, parameters: Parameters) -> WritePlan:
         """Returns the analyzed DELETE, UPDATE or MERGE.
@@ -149,7 +150,7 @@ class SqlWrites:
             PySparkException: Spark refused it.
         """
         names, values = _bound(parameters)
-        return WritePlan(self._java.change(session._jsparkSession, sql, names, values))
+        return WritePlan(self._java.change(session._jsparkSession, sql, names, values), session)
 
     @cached_property
     def _java(self) -> JavaObject:

@@ -44,6 +44,7 @@ def build_sql_writes(
             tables=settings.sql_write_tables,
             settle_s=settings.sql_write_settle_s,
             grace_s=GRACE_S + settings.engine_grace_s + settings.engine_given_up_timeout_s,
+            is_pruning=settings.sql_write_pruning,
         ),
         CalledMaintenance(maintenances),
     )

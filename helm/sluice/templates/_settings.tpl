@@ -151,6 +151,7 @@
 {{- include "sluice.setting" (dict "root" . "name" "sql_writes" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "sql_write_tables" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "sql_write_settle_s" "kind" "json") }}
+{{- include "sluice.setting" (dict "root" . "name" "sql_write_pruning" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "max_listed_entries" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "flight_max_calls" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "flight_max_calls_per_caller" "kind" "integer") }}

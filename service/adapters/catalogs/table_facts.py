@@ -32,6 +32,7 @@ _REFERENCES_AT_MOST = 1_000
 # Parquet stores decimals with more digits as bytes.
 _DIGITS_OF_INT64 = 18
 _MAX_CACHED_SCHEMAS = 128
+_CHANGES = ("DELETE", "UPDATE", "MERGE")
 _BLOOM_FILTER_PREFIX = "write.parquet.bloom-filter-enabled.column."
 
 
@@ -75,12 +76,19 @@ def _facts(name: TableName, table: Table, read: ReadAt) -> TableFacts:
         metadata_location=table.metadata_location or "",
         comment=table.properties.get("comment"),
         references=_references(table),
+        merge_on_read=_merge_on_read(table),
+        has_one_spec=len(table.specs()) == 1,
     )
 
 
 def has_imported_files(table: Table) -> bool:
     """Whether the table may have files added from other systems, which have no column ids."""
     return TableProperties.DEFAULT_NAME_MAPPING in table.properties
+
+
+def _merge_on_read(table: Table) -> tuple[str, ...]:
+    modes = {kind: table.properties.get(f"write.{kind.lower()}.mode", "") for kind in _CHANGES}
+    return tuple(kind for kind, mode in modes.items() if mode.lower() == "merge-on-read")
 
 
 @lru_cache(_MAX_CACHED_SCHEMAS)

@@ -199,6 +199,9 @@ class TableFacts:
 
     `restriction` is what the principal of a query does not see of the table. The counts are of all rows.
 
+    `merge_on_read` are those of `DELETE`, `UPDATE` and `MERGE` that write deletes beside the table's files;
+    the others copy files. `has_one_spec`: all of its files are laid out by `partition_fields`.
+
     `metadata_location` is the file that all of this was read from. Each commit writes a new one. It is empty
     where the catalog does not say.
     """
@@ -228,6 +231,8 @@ class TableFacts:
     metadata_location: str = ""
     comment: str | None = None
     references: tuple[TableReference, ...] = ()
+    merge_on_read: tuple[str, ...] = ()
+    has_one_spec: bool = False
 
     @property
     def identity(self) -> str:

@@ -52,14 +52,17 @@ def build_query(
     allowed: frozenset[str],
     facts_of: FactsOf,
     is_null_safe: bool = False,
+    *,
+    is_whole: bool = False,
 ) -> BuildQuery | None:
     """Returns the query for keys, from their relation and `allowed` ones; None if nothing filters them.
 
-    Several keys are collected as tuples, each from one row. NULL is not a key, unless `is_null_safe`. The
+    If it `is_whole`, nothing has to filter them: the keys may be all that the relation has. Several keys are
+    collected as tuples, each from one row. NULL is not a key, unless `is_null_safe`. The
     conjuncts of `graph` must be safe to render. The query yields every key that a row of the SELECT can have.
     It reads tables at the snapshot of their facts.
     """
-    needed = build_relations(graph, keys, allowed)
+    needed = build_relations(graph, keys, allowed, is_whole=is_whole)
     sources = {name: _source(graph.relations[name], facts_of) for name in needed}
     known = {name: source for name, source in sources.items() if source is not None}
     if not needed or len(known) < len(needed):
@@ -67,11 +70,13 @@ def build_query(
     return _rendered(keys, known, graph.conditions_within(needed), facts_of, is_null_safe)
 
 
-def build_relations(graph: JoinGraph, keys: Sequence[ColumnOf], allowed: frozenset[str]) -> frozenset[str]:
-    """Returns the relations that such a query reads; none when nothing filters the keys."""
+def build_relations(
+    graph: JoinGraph, keys: Sequence[ColumnOf], allowed: frozenset[str], *, is_whole: bool = False
+) -> frozenset[str]:
+    """Returns the relations that such a query reads; none when nothing filters the keys, but has to."""
     of_keys = {key.relation for key in keys}
     parents = reached(graph, keys[0].relation, allowed)
-    filtered = graph.filtered & parents.keys()
+    filtered = (graph.filtered | (of_keys if is_whole else frozenset())) & parents.keys()
     needed = paths_to(filtered | of_keys if filtered else frozenset(), parents)
     return needed if of_keys <= needed and not needed.isdisjoint(filtered) else frozenset()
 

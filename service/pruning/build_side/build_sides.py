@@ -34,11 +34,12 @@ class BuildSide:
 
 
 class BuildSides:
-    """The build sides of one query's candidates."""
+    """The build sides of one query's candidates; with `are_whole`, also those that nothing filters."""
 
-    def __init__(self, known: KnownTables, graphs: QueryGraphs) -> None:
+    def __init__(self, known: KnownTables, graphs: QueryGraphs, *, are_whole: bool = False) -> None:
         self._known = known
         self._graphs = graphs
+        self._are_whole = are_whole
 
     def keys(self, candidate: Candidate) -> BuildSide | Reason:
         """Returns the build side that collects the candidate's keys, or the reason why there is none."""
@@ -56,6 +57,11 @@ class BuildSides:
         is_chosen = query is None
         if query is None and candidate.computed_from is None:
             query = self._chosen(candidate)
+        if query is None and self._are_whole:
+            is_chosen = False
+            query = build_query(
+                flattened.graph, [build], allowed, self._known.facts, is_null_safe, is_whole=True
+            )
         if query is None or (is_null_safe and build.relation in flattened.graph.null_supplied):
             # In the latter case, some of its NULLs come from a join around it.
             return self._reason_unfiltered(candidate, allowed, flattened)

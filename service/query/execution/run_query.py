@@ -38,6 +38,7 @@ from service.ports.telemetry.query_metrics import AdmissionMetrics, NoAdmissionM
 from service.pruning.sql_text.nesting import MAX_NESTING
 from service.query.execution.admitting_engine import Admit, AdmittingEngine, admit_at_once
 from service.query.execution.check_parameters import check_parameters
+from service.query.execution.prune_write import WritePruning
 from service.query.execution.refresh_steps import NoRefresh, Refresh, ran_in_full
 from service.query.execution.run_pruned import run_pruned
 from service.query.execution.run_write import run_write
@@ -171,7 +172,13 @@ def as_write(
         return outcome
     if query.text.explain is not None:
         return replace(outcome, result=StatementNotAllowed("A statement that writes is not explained."))
-    return replace(outcome, result=run_write(query, ports.writes, engine, ports.clock))
+    asked = query.text.sql
+    unpruned = unpruned_in_session(asked, query.request.session, ports.own_settings)
+    if not ports.writes.is_pruning:
+        unpruned = Reason.DISABLED
+    pruning = WritePruning(query, ports.pruner, ports.catalogs, unpruned)
+    result = run_write(query, ports.writes, engine, ports.clock, pruning)
+    return replace(outcome, result=result, pruned=query.pruned)
 
 
 def with_place(query: QueryHandle, ports: QueryPorts, engine: AdmittingEngine) -> AdmittingEngine:

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
 import structlog
 
-from service.errors.gateway_error import GatewayError
+from service.errors.gateway_error import CallerError, GatewayError
 from service.errors.query_errors import (
     CommitStateUnknown,
+    QueryFailed,
     RequestIdReused,
     WriteFailed,
     WriteOutcomeUnknown,
     WriteRunning,
 )
 from service.errors.unavailable import EngineLost
+from service.model.filters.filter_record import Reason
 from service.model.query.results import Column
-from service.model.writes.writes import Write, WriteKind, WriteRecord, WriteState
+from service.model.writes.writes import BeginWrite, Write, WriteKind, WriteRecord, WriteState
 from service.ports.clock import Clock
 from service.ports.engine.query_engine import Engine, EngineResult
+from service.query.execution.prune_write import WritePruning
 from service.query.execution.run_pruned import statement_of
 from service.query.registry.query_handle import QueryHandle
 from service.sql_writes.sql_writes import SqlWrites
@@ -38,6 +42,10 @@ CALLED = (
 )
 
 
+class _NotAsPruned(Exception):
+    """The engine reads the pruned text otherwise, or the table has changed; nothing has begun."""
+
+
 class _SentBefore(Exception):
     """Another query has begun this write; it passes through the engine, before anything is changed."""
 
@@ -46,8 +54,13 @@ class _SentBefore(Exception):
         self.record = record
 
 
-def run_write(query: QueryHandle, writes: SqlWrites, engine: Engine, clock: Clock) -> EngineResult:
+def run_write(
+    query: QueryHandle, writes: SqlWrites, engine: Engine, clock: Clock, pruning: WritePruning
+) -> EngineResult:
     """Runs the statement to its end, and never a second time. Its result has one row.
+
+    Where its scans can be pruned, its text is another one, which changes the same rows. If the engine rejects
+    that text before anything has begun, the statement runs as it is written.
 
     Raises:
         NotAdmitted: it may not run yet; nothing has begun.
@@ -71,7 +84,7 @@ def run_write(query: QueryHandle, writes: SqlWrites, engine: Engine, clock: Cloc
         query.note_write(record)
 
     try:
-        result = engine.run(replace(statement_of(query, query.text.sql), begin_write=begin))
+        result = _run(query, pruning, engine, begin, begun)
         _performed(begun, writes)
     except _SentBefore as sent:
         return _sent_before(query, writes, writes.looked_up(sent.record))
@@ -90,6 +103,39 @@ def run_write(query: QueryHandle, writes: SqlWrites, engine: Engine, clock: Cloc
 def _performed(begun: list[WriteRecord], writes: SqlWrites) -> None:
     for record in begun:
         writes.perform(record)
+
+
+def _run(
+    query: QueryHandle,
+    pruning: WritePruning,
+    engine: Engine,
+    begin: BeginWrite,
+    begun: Sequence[WriteRecord],
+) -> EngineResult:
+    pruned = pruning.prune()
+    query.prune(pruned.pruned)
+
+    def begin_pruned(write: Write) -> None:
+        if not pruning.is_as_pruned(pruned, write):
+            raise _NotAsPruned
+        begin(write)
+
+    if pruned.pruned.rewritten_sql is not None:
+        statement = statement_of(query, pruned.pruned.sql)
+        if statement.session is not None:
+            # The text names no view of the session; names that pruning has written name tables.
+            statement = replace(statement, session=replace(statement.session, views=()))
+        try:
+            return engine.run(replace(statement, begin_write=begin_pruned))
+        except (CallerError, QueryFailed) as failure:
+            if begun or query.is_canceled():
+                raise
+            log.warning("write_rewrite_rejected", code=failure.code, detail=failure.detail)
+            query.prune(pruned.pruned.as_written(query.text.sql))
+        except _NotAsPruned:
+            log.info("write_not_as_pruned", query_id=str(query.query_id))
+            query.prune(pruned.pruned.as_written(query.text.sql, Reason.SNAPSHOT_MOVED))
+    return engine.run(replace(statement_of(query, query.text.sql), begin_write=begin))
 
 
 def _record(query: QueryHandle, write: Write, clock: Clock) -> WriteRecord:

@@ -8,7 +8,7 @@ from functools import reduce
 
 from service.model.filters.column_values import ColumnValues
 from service.model.filters.dynamic_filter import Probe
-from service.model.filters.filter_record import FilterOutcome, Reason
+from service.model.filters.filter_record import FilterOutcome, FilterRecord, Reason
 from service.model.filters.key_set import FilterForm, KeyValue
 from service.pruning.detection import FilterAssignment
 from service.pruning.predicates.composite_predicate import NO_TUPLES, TupleBounds, composite_predicate
@@ -16,7 +16,9 @@ from service.pruning.predicates.form import FormBounds, form, listed_keys
 from service.pruning.predicates.predicate import FormedPredicate, never_predicate
 from service.pruning.scan_layout.reaches_lowest_bucket import reaches_lowest_bucket
 from service.pruning.scan_layout.takes_lists_only import takes_lists_only
+from service.query.filtering.applied_filter import AppliedFilter
 from service.query.filtering.detection.detected import Detected
+from service.query.filtering.pruned_query import filter_record
 from service.query.filtering.pruning_bounds import PruningBounds
 
 _NOT_WORTH = FilterOutcome.none(Reason.NOT_WORTH_COLLECTING)
@@ -32,14 +34,20 @@ class FormedFilter:
 
 
 def formed_filters(
-    detected: Detected, outcomes: Mapping[str, FilterOutcome], bounds: PruningBounds
+    detected: Detected,
+    outcomes: Mapping[str, FilterOutcome],
+    bounds: PruningBounds,
+    later: frozenset[int] = frozenset(),
 ) -> list[FormedFilter]:
     """Returns one for each placement, in their order.
+
+    The references in `later` are read in a later state than that of detection, so their predicates have every
+    key, whatever the tables' files hold now.
 
     Filters of one column all get the predicate of the keys that they have in common: a file may hold a key of
     each filter, and none that is in all of them.
     """
-    forms = _Forms(detected, bounds)
+    forms = _Forms(detected, bounds, later)
     found = [
         forms.formed(assignment, outcomes.get(assignment.filter.filter_id, _NOT_WORTH))
         for assignment in detected.detection.assignments
@@ -50,6 +58,28 @@ def formed_filters(
             if len(common) < len(keys):
                 found[at] = forms.formed(found[at].assignment, found[at].outcome, common)
     return found
+
+
+def filter_records(formed: Sequence[FormedFilter], detected: Detected) -> list[FilterRecord]:
+    """Returns the record of each filter, in their order."""
+    return [
+        filter_record(
+            found.assignment,
+            found.outcome,
+            found.formed,
+            detected.parsed.label_at(found.assignment.reference_end),
+        )
+        for found in formed
+    ]
+
+
+def applied_filters(formed: Sequence[FormedFilter]) -> list[AppliedFilter]:
+    """Returns the filters that have a predicate."""
+    return [
+        AppliedFilter(found.assignment, found.formed, len(found.outcome.data.values))
+        for found in formed
+        if found.formed is not None
+    ]
 
 
 def _on_one_column(found: Sequence[FormedFilter]) -> Iterator[Mapping[int, frozenset[KeyValue]]]:
@@ -72,9 +102,10 @@ def _on_one_column(found: Sequence[FormedFilter]) -> Iterator[Mapping[int, froze
 class _Forms:
     """Forms the predicates of one query."""
 
-    def __init__(self, detected: Detected, bounds: PruningBounds) -> None:
+    def __init__(self, detected: Detected, bounds: PruningBounds, later: frozenset[int]) -> None:
         self._detected = detected
         self._bounds = bounds
+        self._later = later
 
     def formed(
         self, assignment: FilterAssignment, outcome: FilterOutcome, among: frozenset[KeyValue] | None = None
@@ -89,12 +120,13 @@ class _Forms:
         formed = self._form(assignment, outcome, within, tuples, among)
         if isinstance(formed, Reason):
             return FormedFilter(assignment, replace(outcome, reason=formed), None)
-        if formed.form is FilterForm.EMPTY and assignment.is_in_union:
-            formed = self._never(assignment.filter.probe)
+        is_later = assignment.reference_end in self._later
+        if formed.form is FilterForm.EMPTY and (assignment.is_in_union or is_later):
+            formed = self._never(assignment.filter.probe, is_later=is_later)
         return FormedFilter(assignment, outcome, formed)
 
-    def _never(self, probe: Probe) -> FormedPredicate:
-        column_values = self._values_of(probe)[0]
+    def _never(self, probe: Probe, *, is_later: bool) -> FormedPredicate:
+        column_values = self._values_of(probe, is_later=is_later)[0]
         some = None if column_values is None else next(iter(column_values.values or ()), column_values.lower)
         return never_predicate(probe.columns[0], probe.type_names[0], some)
 
@@ -109,11 +141,12 @@ class _Forms:
         found = assignment.filter
         probe = found.probe
         facts = self._detected.facts_at(probe.table, probe.snapshot_id)
-        column_values = self._values_of(probe)
+        is_later = assignment.reference_end in self._later
+        column_values = self._values_of(probe, is_later=is_later)
         if len(column_values) > 1:
             partitions = (
                 None
-                if facts.restriction.is_any
+                if facts.restriction.is_any or is_later
                 else self._detected.knowledge.partitions(probe.table, probe.snapshot_id, probe.columns)
             )
             formed = composite_predicate(probe, outcome.data.values, column_values, tuples, partitions)
@@ -126,13 +159,15 @@ class _Forms:
             return Reason.RANGES_ONLY
         return formed
 
-    def _values_of(self, probe: Probe) -> Sequence[ColumnValues | None]:
+    def _values_of(self, probe: Probe, *, is_later: bool) -> Sequence[ColumnValues | None]:
         """Returns the values in each column; None where they are unknown, or a principal must not learn them.
+
+        They are unknown of a table that is read later.
 
         The keys of a predicate, which the principal can see, would show which of them hidden rows have.
         """
         facts = self._detected.facts_at(probe.table, probe.snapshot_id)
-        if facts.restriction.is_any:
+        if facts.restriction.is_any or is_later:
             return [None] * len(probe.columns)
         knowledge = self._detected.knowledge
         return [knowledge.values_of((probe.table, probe.snapshot_id, column)) for column in probe.columns]

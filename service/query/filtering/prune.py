@@ -13,7 +13,7 @@ from service.model.policies.decisions import Access
 from service.model.query.query import QueryRequest, by_name
 from service.model.query.rewrites import RewriteKind
 from service.pruning.rewrites.local_relations import RelationAssignment
-from service.query.filtering.applied_filter import AppliedFilter
+from service.pruning.sql_text.change_text import ChangeText
 from service.query.filtering.asked_requests import AskedRequests
 from service.query.filtering.collect import Collector
 from service.query.filtering.detection.detected import Detected
@@ -21,10 +21,17 @@ from service.query.filtering.detection.detections import Detections
 from service.query.filtering.detection.text_readings import Reading
 from service.query.filtering.engine_keys import Collecting
 from service.query.filtering.fetched_relations import LocalRelations
-from service.query.filtering.formed_filters import formed_filters
+from service.query.filtering.formed_filters import applied_filters, filter_records, formed_filters
 from service.query.filtering.one_reading import one_reading_records
 from service.query.filtering.prefetched_sets import PrefetchedSets
-from service.query.filtering.pruned_query import PrunedQuery, filter_record
+from service.query.filtering.pruned_change import (
+    PrunedWrite,
+    changed_table,
+    pruned_change,
+    without_copies,
+    without_keys_of,
+)
+from service.query.filtering.pruned_query import PrunedQuery
 from service.query.filtering.pruning_bounds import PruningBounds
 from service.query.filtering.rewrite import rewritten
 from service.query.filtering.wanted_filters import rows_with_keys_of, wanted_filters
@@ -68,17 +75,28 @@ class Pruner:
         bounds = self._bounds.within(request.pruning)
         if not bounds.is_enabled:
             return PrunedQuery(request.sql, otherwise=Reason.DISABLED)
-        timeout_ms = request.pruning.collect_timeout_ms
-        within_s = None if timeout_ms is None else timeout_ms / 1000
-        collecting = Collecting(by_name(request.parameters), is_canceled, access, within_s)
         try:
-            pruned = self._pruned(_Asked(request, collecting, bounds))
+            pruned = self._pruned(_Asked(request, _collecting(request, access, is_canceled), bounds))
             if self._asked is not None and any(record.is_applied for record in pruned.filters):
                 self._asked.note(request, access)
             return pruned
         except Exception as failure:  # the outermost edge of pruning: no query fails because of it
             log.exception("pruning_failed", error=type(failure).__name__)
             return PrunedQuery(request.sql, otherwise=Reason.COLLECT_FAILED)
+
+    def prune_change(
+        self, request: QueryRequest, text: ChangeText, access: Access, is_canceled: Callable[[], bool]
+    ) -> PrunedWrite:
+        """Returns a DELETE, UPDATE or MERGE with its scans pruned, as far as that is possible and pays."""
+        bounds = self._bounds.within(request.pruning)
+        if not bounds.is_enabled:
+            return PrunedWrite(PrunedQuery(text.sql, otherwise=Reason.DISABLED))
+        asked = replace(request, sql=text.question, pruning=replace(request.pruning, rewrites=frozenset()))
+        try:
+            return self._pruned_change(_Asked(asked, _collecting(request, access, is_canceled), bounds), text)
+        except Exception as failure:  # the outermost edge of pruning: no write fails because of it
+            log.exception("pruning_failed", error=type(failure).__name__)
+            return PrunedWrite(PrunedQuery(text.sql, otherwise=Reason.COLLECT_FAILED))
 
     def expanded(self, request: QueryRequest, access: Access) -> Reading | None:
         """Returns the query with its views expanded; None if it has none that can be."""
@@ -121,6 +139,29 @@ class Pruner:
         with step("sluice.query.rewrite"):
             return self._rewritten(pruned, detected, outcomes, asked)
 
+    def _pruned_change(self, asked: _Asked, text: ChangeText) -> PrunedWrite:
+        with step("sluice.query.detect") as span:
+            detected = self._detections.of(
+                asked.request,
+                asked.collecting.access,
+                asked.bounds.min_table_bytes,
+                takes_whole_builds=True,
+            )
+            changed = detected if isinstance(detected, Reason) else changed_table(detected)
+            if isinstance(detected, Reason) or isinstance(changed, Reason):
+                reason = detected if isinstance(detected, Reason) else changed
+                span.note({"sluice.reason": str(reason)})
+                assert isinstance(reason, Reason)  # as one of both is
+                return PrunedWrite(PrunedQuery(text.sql, otherwise=reason))
+        detected = without_keys_of(detected, changed.facts.name)
+        detected = without_copies(detected, changed, text)
+        with step("sluice.query.filters"):
+            outcomes, filters_ms = self._outcomes(detected, asked)
+        later = frozenset({changed.reference.end})
+        formed = formed_filters(detected, outcomes, asked.bounds, later)
+        with step("sluice.query.rewrite"):
+            return pruned_change(text, detected, changed, formed, filters_ms)
+
     def _outcomes(self, detected: Detected, asked: _Asked) -> tuple[Mapping[str, FilterOutcome], int]:
         """Collects the filters that pay; one whose keys are cached pays sooner."""
         worth, cached_only = wanted_filters(detected, asked.bounds.min_table_bytes)
@@ -135,23 +176,8 @@ class Pruner:
         asked: _Asked,
     ) -> PrunedQuery:
         formed = formed_filters(detected, outcomes, asked.bounds)
-        records = [
-            filter_record(
-                formed_filter.assignment,
-                formed_filter.outcome,
-                formed_filter.formed,
-                detected.parsed.label_at(formed_filter.assignment.reference_end),
-            )
-            for formed_filter in formed
-        ]
-        applied = [
-            AppliedFilter(
-                formed_filter.assignment, formed_filter.formed, len(formed_filter.outcome.data.values)
-            )
-            for formed_filter in formed
-            if formed_filter.formed is not None
-        ]
-        pruned = replace(pruned, filters=(*records, *detected.detection.rejected))
+        applied = applied_filters(formed)
+        pruned = replace(pruned, filters=(*filter_records(formed, detected), *detected.detection.rejected))
         cached = self._cached_relations(detected, asked)
         found = rewritten(pruned, detected, applied, cached, asked.bounds.rewrites)
         together = one_reading_records(detected, outcomes, found.rewrites)
@@ -169,3 +195,9 @@ class Pruner:
         return [
             (place, cached[place.query.fingerprint]) for place in places if place.query.fingerprint in cached
         ]
+
+
+def _collecting(request: QueryRequest, access: Access, is_canceled: Callable[[], bool]) -> Collecting:
+    timeout_ms = request.pruning.collect_timeout_ms
+    within_s = None if timeout_ms is None else timeout_ms / 1000
+    return Collecting(by_name(request.parameters), is_canceled, access, within_s)

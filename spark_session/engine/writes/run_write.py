@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from service.errors.query_errors import CommitConflict, CommitStateUnknown, QueryCanceled
 from service.errors.statement_errors import SqlWritesOff, StatementNotAllowed
@@ -81,14 +81,14 @@ def run_write(
     if statement.admit is not None:
         session.children.use_pool(child, statement.admit(ready.work))
     statement.begin_write(replace(write, reads=ready.reads))
-    _committed(session, ready, write, str(statement.query_id))
+    done = _committed(session, ready, write, str(statement.query_id))
     return EngineResult(
         rows=pa.table({}),
         columns=(),
         is_truncated=False,
         planning_ms=round((planned - started) * 1000),
         running_ms=round((time.monotonic() - planned) * 1000),
-        scans=(),
+        scans=session.scan_reader.read(done),
         plan_text=str,
         applied=ready.applied,
     )
@@ -110,9 +110,9 @@ def _allow_target(parsed: ParsedWrite, write: Write, ready: ReadyWrite) -> None:
         )
 
 
-def _committed(session: WarmSession, ready: ReadyWrite, write: Write, query_id: str) -> None:
+def _committed(session: WarmSession, ready: ReadyWrite, write: Write, query_id: str) -> DataFrame:
     try:
-        ready.plan.run(MARK, query_id)
+        return ready.plan.run(MARK, query_id)
     except (PySparkException, Py4JJavaError) as failure:
         classes = _classes(failure)
         if _UNKNOWN in classes:

@@ -244,6 +244,26 @@ def test_columns_with_a_bloom_filter_are_reported(sqlite_lakehouse: PyIcebergLak
     assert sqlite_lakehouse.catalogs.facts(EVENTS).bloom_filter_columns == ("id",)
 
 
+def test_statements_that_copy_no_files_are_reported(sqlite_lakehouse: PyIcebergLakehouse) -> None:
+    sqlite_lakehouse.create(EVENTS)
+    modes = {"write.delete.mode": "Merge-On-Read", "write.update.mode": "copy-on-write", "write.mode": "x"}
+    table = sqlite_lakehouse.catalogs.pyiceberg("lake").load_table("logs.events")
+    with table.transaction() as transaction:
+        transaction.set_properties(modes)
+    assert sqlite_lakehouse.catalogs.facts(EVENTS).merge_on_read == ("DELETE",)
+
+
+def test_a_second_spec_is_reported_even_if_the_first_has_no_field(
+    sqlite_lakehouse: PyIcebergLakehouse,
+) -> None:
+    sqlite_lakehouse.create(EVENTS)
+    assert sqlite_lakehouse.catalogs.facts(EVENTS).has_one_spec
+    table = sqlite_lakehouse.catalogs.pyiceberg("lake").load_table("logs.events")
+    with table.update_spec() as spec:
+        spec.add_identity("day")
+    assert not sqlite_lakehouse.catalogs.facts(EVENTS).has_one_spec
+
+
 def test_decimals_that_had_fewer_digits_are_reported(sqlite_lakehouse: PyIcebergLakehouse) -> None:
     sqlite_lakehouse.create(EVENTS)
     table = sqlite_lakehouse.catalogs.pyiceberg("lake").load_table("logs.events")

@@ -50,6 +50,7 @@ def _facts(
         total_bytes=10_000,
         snapshot_schema_id=0,
         source=source,
+        has_one_spec=True,
     )
 
 

@@ -25,3 +25,8 @@ class SqlWriteSettings(BaseModel):
         description="how long a write whose engine was lost is looked for in its table's snapshots, before"
         " its outcome counts as unknown",
     )
+    sql_write_pruning: bool = Field(
+        False,
+        description="whether scans of statements that write are pruned by dynamic filters, as those of"
+        " queries",
+    )

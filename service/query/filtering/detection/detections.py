@@ -78,6 +78,7 @@ class _Key:
     versions: frozenset[tuple[TableAt, str, int, int | None]]
     days: tuple[date, ...]
     is_unbounded: bool
+    takes_whole_builds: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +128,19 @@ class Detections:
         )
         self._cached: BoundedLru[_Key, _Answer] = BoundedLru(MAX_CACHED_TEXTS, bounds.max_tree_bytes)
 
-    def of(self, request: QueryRequest, access: Access, min_table_bytes: int = 0) -> Detected | Reason:
+    def of(
+        self,
+        request: QueryRequest,
+        access: Access,
+        min_table_bytes: int = 0,
+        *,
+        takes_whole_builds: bool = False,
+    ) -> Detected | Reason:
         """Returns the query's filters for its tables as they are now, or the reason why it runs as written.
 
         Tables have the restrictions of `access`; those that it does not allow are left to the engine.
         It waits a little to learn what the tables' files hold, except for tables smaller than
-        `min_table_bytes`.
+        `min_table_bytes`. With `takes_whole_builds`, keys also come from tables that nothing filters.
         """
         began_ms = self._clock.elapsed_ms()
         parsed = self._parsed(request.sql)
@@ -142,7 +150,8 @@ class Detections:
         within_ms = self._bounds.max_manifest_ms
         knowledge = ProbeKnowledge(self._probe_values, self._clock, within_ms, min_table_bytes)
         for reading in self._readings.of(parsed, request, access):
-            detection = self._found(self._question(request, reading), knowledge)
+            question = self._question(request, reading, takes_whole_builds=takes_whole_builds)
+            detection = self._found(question, knowledge)
             if isinstance(detection, Reason):
                 return detection
             if detection is not None:
@@ -174,7 +183,7 @@ class Detections:
         """Whether these tables may have other rows than when filters were looked for."""
         return has_changed(tables.references, self._catalogs)
 
-    def _question(self, request: QueryRequest, reading: Reading) -> _Question:
+    def _question(self, request: QueryRequest, reading: Reading, *, takes_whole_builds: bool) -> _Question:
         key = _Key(
             sql=reading.parsed.sql,
             catalog=request.catalog,
@@ -186,6 +195,7 @@ class Detections:
             ),
             days=days_around(self._clock.now(), self._bounds.session),
             is_unbounded=request.pruning.is_always_worth_it,
+            takes_whole_builds=takes_whole_builds,
         )
         return _Question(key, reading.parsed, reading.names, reading.facts, request)
 
@@ -226,6 +236,7 @@ class Detections:
             max_fetched_rows=bounds.max_build_rows,
             max_relation_rows=bounds.max_relation_rows,
             is_keeping_rows=bounds.is_keeping_rows,
+            takes_whole_builds=question.key.takes_whole_builds,
         )
         calls = calls_for(question.key.sql, self._calls)
         return calls.call(look_for_filters, search, answer=partial(_answer, knowledge))

@@ -31,7 +31,8 @@ ANNOUNCE, IS_CLUSTERED, CLUSTERING = "announce", "is_clustered", "clustering"
 class FilterSearch:
     """The input of a search for filters: a text, its tables, and how the query is run.
 
-    `names` are keyed by where each name ends. Times without a zone are in `zone`.
+    `names` are keyed by where each name ends. Times without a zone are in `zone`. `takes_whole_builds`: keys
+    also come from tables that nothing filters.
     """
 
     sql: str
@@ -48,6 +49,7 @@ class FilterSearch:
     max_fetched_rows: int
     max_relation_rows: int
     is_keeping_rows: bool
+    takes_whole_builds: bool = False
 
 
 def ready(_: Answer) -> None:
@@ -87,6 +89,7 @@ def look_for_filters(answer: Answer, search: FilterSearch) -> Detection | None:
         max_fetched_rows=search.max_fetched_rows,
         parsed=parsed,
         is_keeping_rows=search.is_keeping_rows,
+        takes_whole_builds=search.takes_whole_builds,
     )
     return replace(detect(tree, context), ambiguous=frozenset(ambiguous))
 

@@ -17,6 +17,7 @@ import org.apache.spark.sql.catalyst.expressions.ExprId;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.connector.read.Scan;
+import org.apache.spark.sql.execution.CommandResultExec;
 import org.apache.spark.sql.execution.FileSourceScanExec;
 import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.execution.SparkPlan;
@@ -89,6 +90,10 @@ public final class PlannedScans {
         }
         if (plan instanceof QueryStageExec stage) {
             collect(stage.plan(), true);
+            return;
+        }
+        if (plan instanceof CommandResultExec command) {
+            collect(command.commandPhysicalPlan(), true);
             return;
         }
         if (plan instanceof BatchScanExec || plan instanceof FileSourceScanExec) {

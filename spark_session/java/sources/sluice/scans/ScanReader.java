@@ -35,6 +35,8 @@ public final class ScanReader {
 
     private static final ObjectMapper MAPPER = new ObjectMapper();
     private static final String WHOLE = "org.apache.iceberg.spark.source.SparkBatchQueryScan";
+    /** Of the files that a DELETE, UPDATE or MERGE writes again. */
+    private static final String COPIED = "org.apache.iceberg.spark.source.SparkCopyOnWriteScan";
     private static final String ADDED = "org.apache.iceberg.spark.source.SparkIncrementalAppendScan";
 
     private final SnapshotTotals totals = new SnapshotTotals();
@@ -113,12 +115,12 @@ public final class ScanReader {
 
     /** Other scans, as of a table's changes, have no files of one snapshot to count. */
     private static boolean isOfSnapshot(Scan scan) {
-        return isA(scan.getClass(), WHOLE) || isA(scan.getClass(), ADDED);
+        return isA(scan.getClass(), WHOLE) || isA(scan.getClass(), COPIED) || isA(scan.getClass(), ADDED);
     }
 
     /** Returns the snapshot that the scan reads; of a scan of added files, the one that has all of them. */
     private static Snapshot snapshotOf(Scan scan, Table table) throws ReflectiveOperationException {
-        if (isA(scan.getClass(), WHOLE)) {
+        if (isA(scan.getClass(), WHOLE) || isA(scan.getClass(), COPIED)) {
             return (Snapshot) PackagePrivate.field(scan, "snapshot");
         }
         Long end = (Long) PackagePrivate.field(scan, "endSnapshotId");

@@ -12,6 +12,7 @@ import org.apache.spark.sql.catalyst.plans.logical.RenameTable;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
 import org.apache.spark.sql.catalyst.plans.logical.V2WriteCommand;
 import org.apache.spark.sql.catalyst.plans.logical.views.ResolvedV2View;
+import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.Dataset$;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.connector.catalog.Table;
@@ -95,9 +96,12 @@ public final class WritePlan {
         return null;
     }
 
-    /** Runs the statement to its end. The snapshot that it commits has this property. */
-    public void run(String property, String value) throws Exception {
-        CommitMetadata.withCommitProperties(
+    /**
+     * Runs the statement to its end. The snapshot that it commits has this property. The plan of the result has the
+     * plan that ran.
+     */
+    public Dataset<?> run(String property, String value) throws Exception {
+        return CommitMetadata.withCommitProperties(
             Map.of(property, value), () -> Dataset$.MODULE$.ofRows(session, analyzed), Exception.class);
     }
 }
