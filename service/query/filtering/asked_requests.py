@@ -24,7 +24,7 @@ _Key = tuple[FrequentQuery, Hashable]
 
 @dataclass(frozen=True, slots=True)
 class UsedRights:
-    """What a principal was allowed and used, and what it may do now, as in `DecidedAccess`.
+    """The rights that a principal has used, and those that it has now, as in `DecidedAccess`.
 
     It does not hold the policies of that time, each version of which may take much memory.
     """

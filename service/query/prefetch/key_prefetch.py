@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
@@ -104,6 +105,9 @@ class KeyPrefetch:
         self._failed: LRUCache[str, int] = LRUCache(REMEMBERED)
         self._outcomes = dict.fromkeys(PrefetchOutcome, 0)
         self._watched: frozenset[TableName] = frozenset()
+        self._lock = threading.Lock()
+        self._committed: set[TableName] = set()
+        self._all_due_ms: float = 0
         self._rests_until_ms: float = 0
         self._is_due = False
         self._worker = PeriodicWorker("key-prefetch", self.look, lambda: self._pause_s(), waits_first=True)
@@ -122,12 +126,18 @@ class KeyPrefetch:
         self._worker.close()
 
     def committed(self, table: TableName) -> None:
-        """Looks now if sets come from the table: this gateway has committed to it. Any thread may call it."""
-        if table.in_lower_case() in self._watched:
+        """Looks soon at the table, which this gateway has committed to. Any thread may call it."""
+        name = table.in_lower_case()
+        if name in self._watched:
+            with self._lock:
+                self._committed.add(name)
             self._worker.wake()
 
     def look(self) -> None:
-        """Collects the sets of tables with a new snapshot, and returns when that is done."""
+        """Collects the sets of tables with a new snapshot, and returns when that is done.
+
+        Within `interval_s` of a look at all tables, it looks at those that this gateway has committed to.
+        """
         parts, now_ms = self._parts, self._parts.clock.elapsed_ms()
         # At most half of the time is spent on tables that are committed to all the time.
         self._is_due = now_ms < self._rests_until_ms
@@ -135,7 +145,7 @@ class KeyPrefetch:
             return
         texts = parts.frequent.texts()
         self._watched = frozenset(table.in_lower_case() for table in texts)
-        changed = parts.tables.changed(texts)
+        changed = parts.tables.changed(texts, self._among(now_ms))
         if not changed:
             return
         left = {table.in_lower_case(): self._bounds.sets_per_table for table in changed}
@@ -152,9 +162,22 @@ class KeyPrefetch:
             took_ms=ended_ms - now_ms,
         )
 
+    def _among(self, now_ms: float) -> Set[TableName] | None:
+        """Returns the tables to look at; None: all."""
+        with self._lock:
+            committed, self._committed = self._committed, set()
+        if now_ms < self._all_due_ms:
+            return committed
+        self._all_due_ms = now_ms + 1000 * self._bounds.interval_s
+        return None
+
     def _pause_s(self) -> float:
-        rest_s = max(0.0, self._rests_until_ms - self._parts.clock.elapsed_ms()) / 1000
-        return rest_s if self._is_due else max(rest_s, self._bounds.interval_s)
+        now_ms = self._parts.clock.elapsed_ms()
+        rest_s = max(0.0, self._rests_until_ms - now_ms) / 1000
+        if self._is_due:
+            return rest_s
+        due_s = (self._all_due_ms - now_ms) / 1000
+        return max(rest_s, due_s if due_s > 0 else self._bounds.interval_s)
 
     def _collect(self, texts: Mapping[TableName, Sequence[FrequentQuery]], current: _Round) -> None:
         of_text: dict[FrequentQuery, set[TableName]] = {}

@@ -20,16 +20,18 @@ class WatchedTables:
         self._catalogs = catalogs
         self._seen: dict[TableName, tuple[UUID, int]] = {}
 
-    def changed(self, names: Iterable[TableName]) -> list[TableName]:
+    def changed(self, names: Iterable[TableName], among: Set[TableName] | None = None) -> list[TableName]:
         """Returns those tables whose snapshot is another one than at the last look, in their order.
 
         A table that is looked at for the first time counts as changed. One whose catalog does not answer is
-        left out, as is one without a snapshot. Tables that are no longer asked about are forgotten.
+        left out, as is one without a snapshot. Tables that are no longer asked about are forgotten. With
+        `among`, in lower case, it looks at no others.
         """
         asked = list(dict.fromkeys(names))
         seen = {name: self._seen[name] for name in asked if name in self._seen}
         changed: list[TableName] = []
-        for name, found in self._facts(asked):
+        looked_at = (name for name in asked if among is None or name.in_lower_case() in among)
+        for name, found in self._facts(looked_at):
             if found.snapshot_id is None:
                 continue
             state = (found.table_uuid, found.snapshot_id)

@@ -471,6 +471,7 @@ def test_a_catalog_that_is_down_delays_a_look(rig: Rig) -> None:
     rig.catalogs.down.add("lake")
     assert rig.look() == {}
     rig.catalogs.down.clear()
+    rig.clock.advance(timedelta(seconds=10))
     assert rig.look() == {PrefetchOutcome.COLLECTED: 1}
 
 
@@ -485,6 +486,22 @@ def test_looks_rest_as_long_as_the_last_round_took(rig: Rig) -> None:
     rig.clock.advance(timedelta(seconds=9))
     assert rig.look() == {}
     rig.clock.advance(timedelta(seconds=1.1))
+    assert rig.look() == {PrefetchOutcome.COLLECTED: 1}
+
+
+def test_until_the_next_look_at_all_tables_only_those_are_looked_at_that_this_gateway_commits_to(
+    rig: Rig,
+) -> None:
+    rig.ask()
+    rig.look()
+    rig.commit(takes_s=2)
+    rig.prefetch.committed(SALES)
+    assert rig.look() == {}
+    rig.prefetch.committed(CALENDAR)
+    assert rig.look() == {PrefetchOutcome.COLLECTED: 1}
+    rig.commit(takes_s=7)
+    assert rig.look() == {}
+    rig.clock.advance(timedelta(seconds=1))
     assert rig.look() == {PrefetchOutcome.COLLECTED: 1}
 
 
