@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from cachetools import LRUCache
 
-from service.model.authentication.principals import PrincipalKind
+from service.model.authentication.principals import Principal
 from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.query.history import MAX_FREQUENT_BYTES, FrequentQuery
 from service.model.query.query import QueryRequest
-from service.policies.decided_access import DecidedAccess
+from service.policies.decided_access import DecidedAccess, Notes
 from service.ports.clock import Clock
 
 MAX_ENTRIES = 2_048
@@ -23,11 +23,26 @@ _Key = tuple[FrequentQuery, Hashable]
 
 
 @dataclass(frozen=True, slots=True)
+class UsedRights:
+    """The rights that a principal has used, and those that it has now, as in `DecidedAccess`.
+
+    It does not hold the policies of that time, each version of which may take much memory.
+    """
+
+    principal: Principal
+    renewed: Callable[[], Access]
+    notes: Notes
+
+
+@dataclass(frozen=True, slots=True)
 class AskedRequest:
-    """A request, the rights that it was last asked with, how often it was asked, and when last."""
+    """A request, the rights that it was last asked with, how often it was asked, and when last.
+
+    Without `rights`, it was asked with full access.
+    """
 
     request: QueryRequest
-    access: Access
+    rights: UsedRights | None
     count: int
     last_ms: int
     byte_count: int
@@ -50,7 +65,7 @@ class AskedRequests:
         rights, values = _rights_of(access), repr(request.parameters)
         size = len(request.sql.encode(errors="surrogatepass")) + len(values)
         byte_count = ENTRY_BYTES + 2 * size
-        if rights is None or request.session is not None:
+        if (rights is None and access is not FULL_ACCESS) or request.session is not None:
             return
         if size > MAX_FREQUENT_BYTES or byte_count > self._max_bytes:
             return
@@ -58,11 +73,13 @@ class AskedRequests:
         # Verification concerns the rows of the query, and a caller's patience only that caller.
         pruning = replace(request.pruning, is_verified=False, collect_timeout_ms=None)
         kept = QueryRequest(request.sql, request.parameters, request.catalog, request.schema, pruning=pruning)
-        key, now_ms = (text, (values, pruning, rights)), self._clock.elapsed_ms()
+        # Principals of one kind with the same roles have the same rights.
+        whose = None if rights is None else (rights.principal.kind, rights.principal.roles)
+        key, now_ms = (text, (values, pruning, whose)), self._clock.elapsed_ms()
         with self._lock:
             known = self._asked.pop(key, None)
             count = 1 if known is None else known.count + 1
-            self._asked[key] = AskedRequest(kept, access, count, now_ms, byte_count)
+            self._asked[key] = AskedRequest(kept, rights, count, now_ms, byte_count)
             while len(self._asked) > MAX_ENTRIES:
                 self._asked.popitem()
 
@@ -79,10 +96,8 @@ class AskedRequests:
         return grouped
 
 
-def _rights_of(access: Access) -> tuple[PrincipalKind, frozenset[str]] | tuple[()] | None:
-    """Returns what the rights depend on besides the policies; None if that is not known."""
-    if access is FULL_ACCESS:
-        return ()
-    if isinstance(access, DecidedAccess):
-        return access.principal.kind, access.principal.roles
-    return None
+def _rights_of(access: Access) -> UsedRights | None:
+    """Returns None if what the access depends on is not known, or if it depends on nothing."""
+    if not isinstance(access, DecidedAccess):
+        return None
+    return UsedRights(access.principal, access.renewed, access.notes)

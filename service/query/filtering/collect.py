@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, wait
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 import structlog
 
 from service.errors.gateway_error import GatewayError
-from service.errors.query_errors import FilterCollectionTimedOut, QueryCanceled
+from service.errors.query_errors import FilterCollectionTimedOut, QueryCanceled, QueryQuarantined
 from service.errors.unavailable import FilterCacheDown
 from service.model.filters.dynamic_filter import DynamicFilter, KeyDependency
 from service.model.filters.filter_record import FilterOutcome, Reason
@@ -18,9 +19,10 @@ from service.model.filters.key_set import DynamicFilteringData, FilterSource, Ob
 from service.ports.clock import Clock
 from service.ports.filters.filter_cache import FilterCache
 from service.ports.filters.filter_keys import KeyCarrier, KeyCollector
+from service.query.filtering.awaited_keys import AwaitedKeys
 from service.query.filtering.engine_keys import Collecting, EngineKeys
 from service.query.filtering.kept_sets import KeptSets
-from service.query.filtering.uncached_keys import UncachedData, UncachedKeys
+from service.query.filtering.uncached_keys import DependencyKeys, UncachedData, UncachedKeys
 from service.tracing import Span, carried, step
 
 log = structlog.get_logger(__name__)
@@ -70,6 +72,7 @@ class Collector:
         self._executor = executor
         self._clock = clock
         self._bounds = bounds
+        self._awaited = AwaitedKeys()
         self._disabled: frozenset[str] = frozenset()
 
     def disable(self, fingerprints: frozenset[str]) -> None:
@@ -111,8 +114,7 @@ class Collector:
             if known is not None:
                 found[filter_.fingerprint] = known
             elif filter_.fingerprint in collected:
-                obtain = carried(self._obtain)
-                futures[filter_.fingerprint] = self._executor.submit(obtain, filter_, asked, leaves, notes)
+                futures[filter_.fingerprint] = self._submitted(filter_, asked, leaves, notes)
             else:
                 futures[filter_.fingerprint] = self._executor.submit(carried(self._cached), filter_)
         wait(futures.values(), timeout=self._within_s(asked))
@@ -139,11 +141,21 @@ class Collector:
         if known is not None:
             return known
         notes = _Notes()
-        future: Future[FilterOutcome | None] = self._executor.submit(
-            carried(self._obtain), wanted, asked, leaves, notes
-        )
+        future = self._submitted(wanted, asked, leaves, notes)
         wait([future], timeout=within_s)
         return _outcome(future, notes.of(wanted.fingerprint)) or FilterOutcome.none(Reason.COLLECT_FAILED)
+
+    def _submitted(
+        self,
+        wanted: DynamicFilter,
+        asked: Collecting,
+        leaves: Mapping[str, DynamicFilter],
+        notes: _Notes,
+    ) -> Future[FilterOutcome | None]:
+        submit: Callable[[], Future[FilterOutcome | None]] = partial(
+            self._executor.submit, carried(self._obtain), wanted, asked, leaves, notes
+        )
+        return submit() if asked.is_rehearsal else self._awaited.submit(wanted.fingerprint, submit)
 
     def _in_memory(self, wanted: DynamicFilter) -> FilterOutcome | None:
         """Returns what this process knows of the filter."""
@@ -194,7 +206,8 @@ class Collector:
         began_ms = self._clock.elapsed_ms()
         until_ms = began_ms + 1000 * self._bounds.collect_s
         bounded = replace(
-            asked, is_canceled=lambda: asked.is_canceled() or self._clock.elapsed_ms() > until_ms
+            asked,
+            is_canceled=lambda: self._is_given_up(wanted, asked) or self._clock.elapsed_ms() > until_ms,
         )
 
         def collected(note: str = "") -> DynamicFilteringData:
@@ -204,7 +217,7 @@ class Collector:
                 return self._dependency_keys(wanted, bounded, leaves, notes)
 
             with step("sluice.filter.collect"):
-                data = self._uncached.find(wanted, bounded, self._is_disabled, dependency_keys)
+                data = self._found(wanted, bounded, dependency_keys)
             notes.uncached[wanted.fingerprint] = data
             return data.data
 
@@ -217,12 +230,30 @@ class Collector:
             return FilterOutcome.none(Reason.COLLECT_TIMED_OUT, notes.of(wanted.fingerprint))
         except GatewayError as failure:
             log.info("filter_not_collected", code=failure.code, fingerprint=wanted.fingerprint)
-            is_late = isinstance(failure, QueryCanceled) and not asked.is_canceled()
+            # Nobody waits for the keys of a rehearsal, so these are never late.
+            may_be_late = isinstance(failure, QueryCanceled) and not asked.is_rehearsal
+            is_late = may_be_late and not asked.is_canceled()
             reason = Reason.COLLECT_TIMED_OUT if is_late else Reason.COLLECT_FAILED
             return FilterOutcome.none(reason, notes.of(wanted.fingerprint))
         outcome = _applied(found, self._clock.elapsed_ms() - began_ms)
         uncached = notes.uncached.get(wanted.fingerprint)
         return outcome if uncached is None else _with_source(outcome, uncached)
+
+    def _found(
+        self, wanted: DynamicFilter, asked: Collecting, dependency_keys: Callable[[], DependencyKeys]
+    ) -> UncachedData:
+        try:
+            return self._uncached.find(wanted, asked, self._is_disabled, dependency_keys)
+        except QueryQuarantined as refused:
+            if asked.is_rehearsal:
+                # The text may run for a query, so a query that has joined this collection starts again.
+                raise QueryCanceled from refused
+            raise
+
+    def _is_given_up(self, wanted: DynamicFilter, asked: Collecting) -> bool:
+        # A query that has joined the collection of a rehearsal would have to start again.
+        is_joined = asked.is_rehearsal and wanted.fingerprint in self._awaited
+        return asked.is_canceled() and not is_joined
 
     def _is_disabled(self, fingerprint: str) -> bool:
         return fingerprint in self._disabled

@@ -10,7 +10,7 @@ from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.query.history import FrequentQuery
 from service.model.query.query import QueryRequest
 from service.policies.decided_access import DecidedAccess
-from service.query.filtering.asked_requests import AskedRequest, AskedRequests
+from service.query.filtering.asked_requests import AskedRequest, AskedRequests, UsedRights
 
 RequestsOf = Callable[[FrequentQuery], Iterator[tuple[QueryRequest, Access | None]]]
 
@@ -40,22 +40,20 @@ class PrefetchRights:
     ) -> Iterator[tuple[QueryRequest, Access | None]]:
         for each in asked.get(text, ()):
             if self._is_governed:
-                yield each.request, _renewed(each.access)
-            elif each.access is FULL_ACCESS:
+                yield each.request, None if each.rights is None else _renewed(each.rights)
+            elif each.rights is None:
                 yield each.request, FULL_ACCESS
         if text not in asked and not self._is_governed:
             # Asked of another replica, or before the start. Records have no values of parameters.
             yield QueryRequest(text.sql, catalog=text.catalog, schema=text.schema), FULL_ACCESS
 
 
-def _renewed(access: Access) -> Access | None:
+def _renewed(rights: UsedRights) -> Access | None:
     """Returns the same rights by the policies of the moment; None if these are not the same rights."""
-    if not isinstance(access, DecidedAccess):
-        return None
     try:
-        now = access.renewed()
-        holds = access.notes.hold_for(now)
+        now = rights.renewed()
+        holds = rights.notes.hold_for(now)
     except GatewayError:
         return None
     # A value of its own, since the query's notes say what the query has used.
-    return DecidedAccess(now, access.renewed, access.principal) if holds else None
+    return DecidedAccess(now, rights.renewed, rights.principal) if holds else None

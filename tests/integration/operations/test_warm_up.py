@@ -83,10 +83,10 @@ def test_keys_of_a_table_are_collected_after_a_commit_to_it(warming: RunningGate
         years.append(pa.table({"day_key": [1, 2], "year": [2000, 2000]}, schema=rows))
         assert _sources(warming, 2000) == ["COLLECTED"]
         assert _sources(warming, 2000) == ["CACHED"]
-        until(lambda: _prefetched(warming) == 1, 120)
+        before = until(lambda: _prefetched(warming), 120)
         # Removed rows may have had keys, so these cannot be carried over.
         years.overwrite(pa.table({"day_key": [2, 3, 4], "year": [2000, 2000, 2000]}, schema=rows))
-        until(lambda: _prefetched(warming) == 2, 120)
+        until(lambda: _prefetched(warming) > before, 120)
         assert _sources(warming, 2000) == ["CACHED"]
     outcomes = warming.client.get("/metrics").text
     assert 'sluice_filter_prefetch_total{outcome="COLLECTED"} 1.0' in outcomes

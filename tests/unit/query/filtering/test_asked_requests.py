@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from dataclasses import replace
 from datetime import timedelta
 from uuid import uuid4
@@ -10,10 +12,12 @@ import pytest
 
 from service.model.authentication.principals import NOBODY, Principal, PrincipalKind
 from service.model.policies.decisions import FULL_ACCESS
+from service.model.policies.policies import PolicySet
 from service.model.query.history import MAX_FREQUENT_BYTES, FrequentQuery
 from service.model.query.query import Parameter, PruningRequest, QueryRequest
 from service.model.sessions.sessions import SessionUse, SessionValues
 from service.policies.anonymous_access import ANONYMOUS_ACCESS
+from service.policies.compiled_policies import CompiledPolicies, RoleAccess
 from service.policies.decided_access import DecidedAccess
 from service.query.filtering.asked_requests import ENTRY_BYTES, AskedRequest, AskedRequests
 from tests.fakes.clock import FakeClock
@@ -55,8 +59,19 @@ def test_requests_with_other_values_or_roles_are_apart_and_the_most_frequent_com
         (1, True),
     ]
     # The rights are those of who asked last.
-    assert isinstance(found[0].access, DecidedAccess)
-    assert found[0].access.principal.name == "bob"
+    assert found[0].rights is not None
+    assert found[0].rights.principal.name == "bob"
+
+
+def test_the_policies_of_a_request_are_not_kept_in_memory(asked: AskedRequests) -> None:
+    policies = CompiledPolicies(PolicySet(1, (), (), (), ()))
+    kept = weakref.ref(policies)
+    access = access_of("ann", "analyst")
+    asked.note(REQUEST, replace(access, access=RoleAccess(policies, frozenset({"analyst"}))))
+    del policies
+    gc.collect()
+    assert len(of(asked, TEXT)) == 1
+    assert kept() is None
 
 
 def test_what_concerns_one_caller_alone_is_not_remembered(asked: AskedRequests) -> None:

@@ -9,22 +9,33 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from service.errors.query_errors import FilterCollectionTimedOut, QueryFailed
+from service.errors.query_errors import (
+    FilterCollectionTimedOut,
+    QueryCanceled,
+    QueryFailed,
+    QueryQuarantined,
+)
 from service.model.filters.dynamic_filter import DynamicFilter, KeyDependency
 from service.model.filters.filter_record import FilterOutcome, Reason
 from service.model.filters.key_set import DynamicFilteringData, EarlierKeys, FilterSource, ObtainedKeys
+from service.model.filters.relations import RelationBounds, RelationQuery
 from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.query import Parameters
 from service.ports.engine.query_engine import EngineResult
 from service.query.filtering.collect import CollectBounds, Collector
+from service.query.filtering.collector_threads import CollectorThreads
 from service.query.filtering.engine_keys import KEY_BYTES, Collecting, EngineKeys
 from service.query.filtering.engine_switches import AGGREGATES_OF_STATISTICS
+from service.query.filtering.fetched_relations import LocalRelations
+from service.query.filtering.one_reading import OneReading
 from tests.fakes.clock import FakeClock
 from tests.fakes.engine import FakeEngine, engine_result
 from tests.fakes.filter_cache import FakeFilterCache
 from tests.fakes.filters import date_filter, keys_of
 from tests.fakes.key_collector import FakeKeyCollector
 from tests.fakes.late_executor import LateExecutor
+from tests.fakes.relations import FakeRelations
+from tests.polling import until
 
 BOUNDS = CollectBounds(wait_s=20, collect_s=120)
 AT_ONCE = replace(BOUNDS, wait_s=0)
@@ -449,3 +460,77 @@ def test_disabled_keys_are_not_carried_over() -> None:
         collector.disable(frozenset({"before"}))
         found = collector.collect([after], [], asked)[0][after.filter_id]
     assert (found.source, found.data, carrier.asked) == (FilterSource.COLLECTED, keys_of((8,)), [])
+
+
+class Joined:
+    """A collection ahead of queries on an engine, and a query that asks for the same keys while it runs."""
+
+    def __init__(self, engine: FakeEngine, interrupt: Callable[[Joined], None]) -> None:
+        self.engine = engine
+        self.looks = 0
+        self.is_interrupted = False
+        wanted = date_filter()
+        with CollectorThreads(2) as threads, ThreadPoolExecutor(2) as callers:
+            keys = EngineKeys(engine, 100 * KEY_BYTES, max_ranges=3)
+            collector = Collector(FakeKeyCollector(), keys, FakeFilterCache(), threads, FakeClock(), BOUNDS)
+            ahead = Collecting((), self._look, FULL_ACCESS, within_s=0, is_rehearsal=True)
+            with engine.paused():
+                first = callers.submit(collector.prefetch, wanted, {}, ahead, 20)
+                engine.wait_for_runs(1)
+                asked = Collecting((), lambda: False, FULL_ACCESS)
+                second = callers.submit(collector.collect, [wanted], [], asked)
+                until(lambda: threads.use.busy == 2)
+                interrupt(self)
+            self.ahead, self.of_query = first.result(), second.result()[0][wanted.filter_id]
+
+    def _look(self) -> bool:
+        self.looks += self.is_interrupted
+        return self.is_interrupted
+
+
+def test_a_collection_ahead_of_queries_goes_on_for_a_query_that_has_joined_it() -> None:
+    def interrupt(joined: Joined) -> None:
+        joined.is_interrupted = True
+        until(lambda: joined.looks > 1 or joined.engine.cancels)
+
+    joined = Joined(FakeEngine(answer((1,))), interrupt)
+    assert (len(joined.engine.runs), joined.engine.cancels) == (1, [])
+    assert joined.ahead.source is FilterSource.COLLECTED
+    assert (joined.of_query.source, joined.of_query.data) == (FilterSource.CACHED, keys_of((1,)))
+
+
+def test_the_refusal_of_a_rehearsal_fails_no_query() -> None:
+    joined = Joined(FakeEngine(QueryQuarantined(), answer((1,))), lambda _: None)
+    assert joined.ahead == FilterOutcome.none(Reason.COLLECT_FAILED)
+    assert (joined.of_query.source, joined.of_query.data) == (FilterSource.COLLECTED, keys_of((1,)))
+
+
+def test_a_rehearsal_that_exceeds_the_bound_on_collections_has_failed() -> None:
+    clock = FakeClock()
+
+    class Slow(FakeKeyCollector):
+        def collect(
+            self, wanted: DynamicFilter, parameters: Parameters, is_canceled: Callable[[], bool]
+        ) -> DynamicFilteringData | None:
+            clock.advance(timedelta(seconds=BOUNDS.collect_s + 1))
+            if is_canceled():
+                raise QueryCanceled
+            return super().collect(wanted, parameters, is_canceled)
+
+    keys = EngineKeys(FakeEngine(), 100 * KEY_BYTES, max_ranges=3)
+    collector = Collector(Slow(), keys, FakeFilterCache(), LateExecutor(()), clock, BOUNDS)
+    ahead = Collecting((), lambda: False, FULL_ACCESS, within_s=0, is_rehearsal=True)
+    found = collector.prefetch(date_filter(), {}, ahead, 20)
+    assert found == FilterOutcome.none(Reason.COLLECT_FAILED)
+
+
+@pytest.mark.parametrize("is_rehearsal", [False, True])
+def test_a_rehearsal_makes_the_engine_read_keys_only(is_rehearsal: bool) -> None:
+    wanted, fetched = date_filter(), FakeRelations()
+    relations = LocalRelations(fetched, LateExecutor(()), RelationBounds(max_rows=100, max_bytes=10_000))
+    with_rows = OneReading(relations, {wanted.fingerprint: RelationQuery(wanted.build, "SELECT …", "rows")})
+    asked = Collecting((), lambda: False, FULL_ACCESS, with_rows=with_rows, is_rehearsal=is_rehearsal)
+    keys = EngineKeys(FakeEngine(answer((1,)), answer((1,))), 100 * KEY_BYTES, max_ranges=3)
+    collector = Collector(FakeKeyCollector(), keys, FakeFilterCache(), LateExecutor(()), FakeClock(), BOUNDS)
+    assert collector.prefetch(wanted, {}, asked, 20).data == keys_of((1,))
+    assert len(fetched.fetches) == (0 if is_rehearsal else 1)

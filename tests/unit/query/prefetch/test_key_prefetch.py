@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 import pytest
 
-from service.errors.query_errors import QueryFailed
+from service.errors.query_errors import QueryCanceled, QueryFailed
 from service.model.authentication.principals import Principal, PrincipalKind
 from service.model.filters.key_set import DynamicFilteringData, FilterSource
 from service.model.operations.usage import PoolUse
@@ -19,8 +20,9 @@ from service.model.policies.policies import Grant, PolicySet, RowFilter
 from service.model.policies.table_patterns import TablePattern
 from service.model.query.prefetch import PrefetchOutcome
 from service.model.query.query import Parameter, Parameters, QueryRequest, QueryState
-from service.model.tables.tables import TableName
+from service.model.tables.tables import TableAt, TableFacts, TableName
 from service.policies.live_policies import LivePolicies
+from service.ports.engine.query_engine import EngineResult, Statement
 from service.query.execution.check_parameters import check_parameters
 from service.query.filtering.asked_requests import AskedRequests
 from service.query.filtering.prefetched_sets import PendingSets
@@ -29,7 +31,7 @@ from service.query.prefetch.frequent_sets import FrequentBounds, FrequentSets
 from service.query.prefetch.key_prefetch import RETRY_AFTER_MS, KeyPrefetch, PrefetchBounds, PrefetchParts
 from service.query.prefetch.rights import PrefetchRights
 from service.query.prefetch.watched_tables import WatchedTables
-from tests.fakes.catalogs import FakeCatalogs
+from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
 from tests.fakes.clock import FakeClock
 from tests.fakes.engine import FakeEngine
 from tests.fakes.filter_cache import FakeFilterCache
@@ -330,17 +332,49 @@ def test_if_all_collectors_are_in_use_to_the_end_nothing_is_collected(rig: Rig) 
     rig.use = [PoolUse(2, 2)] * 1_000
     assert rig.look() == {}
     assert 250 <= rig.pauses <= 310
+    # The next look finds a free one.
+    rig.use = []
+    rig.clock.advance(timedelta(minutes=1))
+    assert rig.look() == {PrefetchOutcome.COLLECTED: 1}
+    rig.clock.advance(timedelta(minutes=1))
+    assert rig.look() == {}
 
 
 def test_a_collection_ends_when_a_query_waits_for_its_thread(rig: Rig) -> None:
     rig.ask()
     rig.commit()
     free = PoolUse(0, 2)
-    rig.use = [free, free, *[PoolUse(2, 2, waiting=1)] * 20]
+    # The call that waited has a thread by the time that the collection has ended.
+    rig.use = [free, free, PoolUse(2, 2, waiting=1)]
     assert rig.look() == {PrefetchOutcome.INTERRUPTED: 1}
-    rig.use = []
-    rig.commit()
+    rig.clock.advance(timedelta(minutes=1))
     assert rig.look() == {PrefetchOutcome.COLLECTED: 1}
+
+
+def test_a_collection_goes_on_while_a_thread_is_free_for_a_query(rig: Rig) -> None:
+    rig.ask()
+    rig.commit()
+    free = PoolUse(0, 2)
+    rig.use = [free, free, *[PoolUse(1, 2, waiting=1)] * 20]
+    assert rig.look() == {PrefetchOutcome.COLLECTED: 1}
+
+
+def test_a_set_that_was_interrupted_after_half_of_a_round_is_not_tried_again_for_a_while() -> None:
+    class Long(FakeEngine):
+        def run(self, statement: Statement) -> EngineResult:
+            if not statement.is_rehearsal:
+                return super().run(statement)
+            asking.clock.advance(timedelta(seconds=16))
+            asking.use = [PoolUse(2, 2, waiting=1)]
+            assert statement.is_canceled()
+            raise QueryCanceled
+
+    asking = Rig(engine=Long())
+    asking.ask()
+    asking.commit()
+    assert asking.look() == {PrefetchOutcome.INTERRUPTED: 1}
+    asking.clock.advance(timedelta(minutes=1))
+    assert asking.look() == {}
 
 
 def test_a_set_that_failed_is_not_tried_again_for_a_while() -> None:
@@ -390,6 +424,29 @@ def test_a_set_that_is_collected_elsewhere_is_left_to_that_one(rig: Rig) -> None
     finally:
         goes_on.set()
         other.join(20)
+    # That one may have died instead.
+    rig.clock.advance(timedelta(minutes=1))
+    assert rig.look() == {PrefetchOutcome.CACHED: 1}
+    rig.clock.advance(timedelta(minutes=1))
+    assert rig.look() == {}
+
+
+def test_a_look_leaves_most_of_a_catalog_to_queries() -> None:
+    asked: list[int] = []
+
+    class Counting(FakeCatalogs):
+        def facts_of(self, tables: Sequence[TableAt]) -> Mapping[TableAt, TableFacts]:
+            asked.append(len(tables))
+            return super().facts_of(tables)
+
+    names = [TableName("lake", "shop", f"t{number}") for number in range(20)]
+    catalogs = Counting(
+        tables=(replace(facts_of_empty_table(name), snapshot_id=1) for name in names if name != names[9])
+    )
+    watched = WatchedTables(catalogs)
+    assert watched.changed(names) == [name for name in names if name != names[9]]
+    assert asked == [8, 8, 4]
+    assert watched.changed(names) == []
 
 
 def test_nothing_is_collected_without_an_engine_or_records(rig: Rig) -> None:
@@ -414,6 +471,7 @@ def test_a_catalog_that_is_down_delays_a_look(rig: Rig) -> None:
     rig.catalogs.down.add("lake")
     assert rig.look() == {}
     rig.catalogs.down.clear()
+    rig.clock.advance(timedelta(seconds=10))
     assert rig.look() == {PrefetchOutcome.COLLECTED: 1}
 
 
@@ -428,6 +486,22 @@ def test_looks_rest_as_long_as_the_last_round_took(rig: Rig) -> None:
     rig.clock.advance(timedelta(seconds=9))
     assert rig.look() == {}
     rig.clock.advance(timedelta(seconds=1.1))
+    assert rig.look() == {PrefetchOutcome.COLLECTED: 1}
+
+
+def test_until_the_next_look_at_all_tables_only_those_are_looked_at_that_this_gateway_commits_to(
+    rig: Rig,
+) -> None:
+    rig.ask()
+    rig.look()
+    rig.commit(takes_s=2)
+    rig.prefetch.committed(SALES)
+    assert rig.look() == {}
+    rig.prefetch.committed(CALENDAR)
+    assert rig.look() == {PrefetchOutcome.COLLECTED: 1}
+    rig.commit(takes_s=7)
+    assert rig.look() == {}
+    rig.clock.advance(timedelta(seconds=1))
     assert rig.look() == {PrefetchOutcome.COLLECTED: 1}
 
 
