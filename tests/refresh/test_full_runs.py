@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.table import Table
-from pyiceberg.types import IntegerType
+from pyiceberg.types import IntegerType, LongType
 
 from service.model.query.refresh import StateFunction
 from service.model.query.reuse import ReuseChoice
@@ -66,11 +66,20 @@ def _evolve(table: Table) -> None:
         update.add_column("added", IntegerType())
 
 
-@pytest.mark.parametrize("commit", [_overwrite, _delete, _evolve], ids=["overwrite", "delete", "new column"])
+def _widen(table: Table) -> None:
+    # The same number has another hash as a long one.
+    with table.update_schema() as update:
+        update.update_column("small", LongType())
+
+
+COMMITS = {"overwrite": _overwrite, "delete": _delete, "new column": _evolve, "wider column": _widen}
+
+
+@pytest.mark.parametrize("commit", COMMITS.values(), ids=COMMITS.keys())
 def test_after_such_a_commit_the_groups_are_made_again(
     asker: Asker, lake: SqlCatalog, fact: Table, commit: Callable[[Table], None]
 ) -> None:
-    sql = SQL.format(fact=fact.name()[-1])
+    sql = SQL.format(fact=fact.name()[-1]).replace("count(*) AS n", "approx_count_distinct(small, 0.01) AS n")
     assert asker.ask(sql).has_state
     commit(fact)
     more(lake.load_table(fact.name()))
@@ -119,6 +128,7 @@ def test_a_caller_may_decline(asker: Asker, fact: Table) -> None:
     [
         ("SELECT weight, count(*) FROM {} GROUP BY weight", "FLOATING_POINT"),
         ("SELECT approx_count_distinct(id, 0.005) FROM {}", "STATE_TOO_LARGE"),
+        ("SELECT k, try_sum(k), try_avg(1) FROM {} GROUP BY k", "AGGREGATE"),
         ("SELECT k, collect_set(k) FROM {} GROUP BY k", "AGGREGATE"),
         ("SELECT count(DISTINCT id) FROM {}", "DISTINCT"),
         ("SELECT id, price FROM {}", "NOT_AGGREGATED"),

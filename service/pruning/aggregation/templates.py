@@ -35,6 +35,8 @@ MERGED = frozenset(
     }
 )
 """The aggregates of two sets of rows together follow from those of each."""
+_OF_SAME_CLASSES = frozenset({"try_avg", "try_sum"})
+"""Other functions of the engine that a plan does not distinguish from these."""
 _BEFORE_WHOLE = {TokenType.L_PAREN, TokenType.COMMA}
 _AFTER_WHOLE = {TokenType.R_PAREN, TokenType.COMMA, TokenType.ASC, TokenType.DESC}
 _NAMES = {TokenType.VAR, TokenType.IDENTIFIER}
@@ -114,6 +116,9 @@ class Templates:
                     return end, placeholder("k", number)
             if _is_called(tokens, place) and token.text.lower() in MERGED:
                 return self._call(tokens, place, aliases)
+        if _is_called(tokens, place) and (is_after_dot or _may_aggregate(token)):
+            # An aggregate that is left would be one of the rows of the state, instead of the table's.
+            raise NotRefreshable(RefreshOutcome.AGGREGATE)
         return place + 1, self.sql[token.start : token.end + 1]
 
     def _call(self, tokens: Sequence[Token], place: int, aliases: frozenset[str]) -> tuple[int, str]:
@@ -222,6 +227,12 @@ def _is_other(tokens: Sequence[Token], place: int) -> bool:
 def _is_name(key: Shape) -> bool:
     """Whether it is a column, perhaps with the name of its table."""
     return len(key) == 1 or (len(key) == 3 and key[1] == ".")
+
+
+def _may_aggregate(called: Token) -> bool:
+    """Whether a call by another name than those in `MERGED` may be one, as `IDENTIFIER('sum')(a)`."""
+    name = called.text.lower()
+    return name in _OF_SAME_CLASSES or name == "identifier"
 
 
 def _is_called(tokens: Sequence[Token], place: int) -> bool:
