@@ -72,12 +72,12 @@ class SqlWrites:
         """Records that a write begins. If it was begun before under the same requestId, returns that one.
 
         Raises:
-            WriteNotAllowed: SQL may not write to this table here.
+            WriteNotAllowed: SQL may not write to this table here, or to its new name.
             MetricsStoreDown: it cannot be recorded, so it must not begin.
         """
-        table = str(record.write.table)
-        if not any(fnmatchcase(table, name) for name in self._bounds.tables):
-            raise WriteNotAllowed(f"SQL may not write to {table} here.")
+        for table in map(str, record.write.changed):
+            if not any(fnmatchcase(table, name) for name in self._bounds.tables):
+                raise WriteNotAllowed(f"SQL may not write to {table} here.")
         return self._log.begin(record)
 
     def perform(self, record: WriteRecord) -> None:

@@ -79,6 +79,17 @@ def test_a_view_never_reads_itself(writing: Writing, view: str) -> None:
     writing.done("changer", f"DROP VIEW {view}_on")
 
 
+@pytest.mark.parametrize("statement", ["ALTER TABLE {t}", "ALTER VIEW {v}"])
+def test_a_new_name_is_one_that_sql_may_write_to(
+    writing: Writing, fact: str, view: str, statement: str
+) -> None:
+    writing.done("boss", f"CREATE VIEW {view} AS SELECT 1 AS one")
+    renamed = f"{statement.format(t=fact, v=view)} RENAME TO lake.kept.x_{view[-12:]}"
+    assert writing.refusal("boss", renamed) == "WRITE_NOT_ALLOWED"
+    assert len(writing.rows(fact)) == 4
+    assert writing.done("reader", f"SELECT * FROM {view}")["result"]["rows"] == [[1]]
+
+
 @pytest.mark.parametrize(
     ("role", "sql", "code"),
     [

@@ -153,6 +153,18 @@ def test_only_the_tables_of_the_setting_are_written_to() -> None:
     assert Writes(tables=("lake.shop.*",)).begun().write.table == TABLE
 
 
+@pytest.mark.parametrize(("new_name", "is_allowed"), [("lake.shop.other", True), ("lake.marts.other", False)])
+def test_a_new_name_is_one_of_the_setting_too(new_name: str, is_allowed: bool) -> None:
+    writes = Writes(("lake.shop.*",))
+    renamed = Write(WriteKind.RENAME, TABLE, renamed_to=TableName.of(new_name))
+    if is_allowed:
+        writes.service.begin(writes.record(write=renamed))
+        return
+    with pytest.raises(WriteNotAllowed, match=new_name):
+        writes.service.begin(writes.record(write=renamed))
+    assert writes.log.find(writes.record().query_id) is None
+
+
 @pytest.mark.parametrize(
     ("kind", "summary", "had_deletes", "rows"),
     [
