@@ -14,7 +14,7 @@ import structlog
 
 from service.errors.gateway_error import GatewayError
 from service.errors.ingest_errors import WriteNotAllowed
-from service.errors.query_errors import CommitStateUnknown
+from service.errors.query_errors import CommitStateUnknown, QueryTimedOut
 from service.errors.statement_errors import StatementNotAllowed
 from service.errors.table_errors import TableAmbiguous, TableNotFound, TableUnreadable
 from service.errors.unavailable import CatalogDown, EngineLost, MetricsStoreDown
@@ -85,6 +85,7 @@ class SqlWrites:
 
         Raises:
             CommitStateUnknown: nobody knows whether the call was taken.
+            QueryTimedOut: its time is over, so that others may know it as not taken.
             StatementNotAllowed: this gateway maintains no tables.
             CallerError, PartDown: the call was not taken.
         """
@@ -92,6 +93,8 @@ class SqlWrites:
             return
         if self._calls is None:
             raise StatementNotAllowed("No procedures may be called here.")
+        if self._clock.now() > record.ends_by:
+            raise QueryTimedOut
         try:
             self._calls.take(record)
         except MetricsStoreDown as failure:
