@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 
 import pytest
 
@@ -166,7 +166,7 @@ def test_a_call_is_only_begun(engine: SparkEngine) -> None:
     (asked,) = begun
     assert (asked.kind.value, str(asked.table)) == ("CALL", TABLE)
     assert asked.call is not None
-    assert asked.call.moment("older_than") == datetime(2035, 1, 1, tzinfo=UTC)
+    assert asked.call.since_1970("older_than") == datetime(2035, 1, 1) - datetime(1970, 1, 1)
     assert {each.name: each.value for each in asked.call.arguments if each.name != "older_than"} == {
         "retain_last": 1,
         "table": "shop.defined",
