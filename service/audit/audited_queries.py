@@ -108,9 +108,9 @@ def with_tables(details: Details, ended: QueryRecord | Explanation, access: Acce
 
 
 def _written(ended: QueryRecord | Explanation) -> Iterator[str]:
-    """Yields the table that a statement has written to, and those that it has read for that."""
+    """Yields the table that a statement has written to, its new name, and those that it has read for that."""
     if isinstance(ended, QueryRecord) and ended.write is not None:
-        yield str(ended.write.write.table)
+        yield from map(str, ended.write.write.changed)
         yield from ended.write.write.reads
 
 

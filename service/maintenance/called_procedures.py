@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 
 from service.errors.statement_errors import SqlInvalid, StatementNotAllowed
@@ -23,7 +23,10 @@ _WORDS: Mapping[ArgumentKind, str] = {
     ArgumentKind.NUMBER: "a whole number",
     ArgumentKind.MOMENT: "a literal such as TIMESTAMP '2026-01-31 00:00:00'",
 }
+_1970 = datetime(1970, 1, 1, tzinfo=UTC)
 _SECOND = timedelta(seconds=1)
+_LONGEST = timedelta(days=3650)
+"""As requests for maintenance have it. The dates of an age without bounds would be none of a calendar."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +92,11 @@ def called_request(
     Ages are counted from `now`, and rounded up: nothing younger than the call says is removed.
 
     Raises:
-        SqlInvalid: a moment is in the future, or no snapshot would be left.
+        SqlInvalid: a moment is in the future or too long ago, or no snapshot would be left.
     """
     procedure = _procedure(call)
     bounds = default
-    before = call.moment("older_than")
+    before = call.since_1970("older_than")
     if before is not None:
         age = _age(before, now)
         is_of_snapshots = procedure.operation is MaintenanceOperation.EXPIRE
@@ -114,10 +117,13 @@ def _procedure(call: ProcedureCall) -> Procedure:
     return found
 
 
-def _age(before: datetime, now: datetime) -> timedelta:
-    if before > now:
+def _age(before: timedelta, now: datetime) -> timedelta:
+    age = now - _1970 - before
+    if age < timedelta():
         raise SqlInvalid("The argument older_than is in the future.")
-    return timedelta(seconds=-((before - now) // _SECOND))
+    if age > _LONGEST:
+        raise SqlInvalid(f"The argument older_than is at most {_LONGEST.days} days ago.")
+    return timedelta(seconds=-(-age // _SECOND))
 
 
 def _kept(count: int) -> int:

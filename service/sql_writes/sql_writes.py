@@ -14,7 +14,7 @@ import structlog
 
 from service.errors.gateway_error import GatewayError
 from service.errors.ingest_errors import WriteNotAllowed
-from service.errors.query_errors import CommitStateUnknown
+from service.errors.query_errors import CommitStateUnknown, QueryTimedOut
 from service.errors.statement_errors import StatementNotAllowed
 from service.errors.table_errors import TableAmbiguous, TableNotFound, TableUnreadable
 from service.errors.unavailable import CatalogDown, EngineLost, MetricsStoreDown
@@ -78,12 +78,12 @@ class SqlWrites:
         """Records that a write begins. If it was begun before under the same requestId, returns that one.
 
         Raises:
-            WriteNotAllowed: SQL may not write to this table here.
+            WriteNotAllowed: SQL may not write to this table here, or to its new name.
             MetricsStoreDown: it cannot be recorded, so it must not begin.
         """
-        table = str(record.write.table)
-        if not any(fnmatchcase(table, name) for name in self._bounds.tables):
-            raise WriteNotAllowed(f"SQL may not write to {table} here.")
+        for table in map(str, record.write.changed):
+            if not any(fnmatchcase(table, name) for name in self._bounds.tables):
+                raise WriteNotAllowed(f"SQL may not write to {table} here.")
         return self._log.begin(record)
 
     def perform(self, record: WriteRecord) -> None:
@@ -91,6 +91,7 @@ class SqlWrites:
 
         Raises:
             CommitStateUnknown: nobody knows whether the call was taken.
+            QueryTimedOut: its time is over, so that others may know it as not taken.
             StatementNotAllowed: this gateway maintains no tables.
             CallerError, PartDown: the call was not taken.
         """
@@ -98,6 +99,8 @@ class SqlWrites:
             return
         if self._calls is None:
             raise StatementNotAllowed("No procedures may be called here.")
+        if self._clock.now() > record.ends_by:
+            raise QueryTimedOut
         try:
             self._calls.take(record)
         except MetricsStoreDown as failure:

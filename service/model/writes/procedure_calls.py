@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from enum import StrEnum
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class ArgumentKind(StrEnum):
@@ -42,14 +40,16 @@ class ProcedureCall:
         """Returns the argument of this name; None: it is left out."""
         return next((each for each in self.arguments if each.name == name), None)
 
-    def moment(self, name: str) -> datetime | None:
+    def since_1970(self, name: str) -> timedelta | None:
         """Returns the moment that an argument has; None: it is left out, or has another type.
 
+        Spark's moments reach beyond those of `datetime`.
+
         >>> call = ProcedureCall((), (ProcedureArgument("older_than", ArgumentKind.MOMENT, 1_000_000),))
-        >>> call.moment("older_than").isoformat(), call.moment("x")
-        ('1970-01-01T00:00:01+00:00', None)
+        >>> call.since_1970("older_than"), call.since_1970("x")
+        (datetime.timedelta(seconds=1), None)
         """
         found = self.argument(name)
         if found is None or found.kind is not ArgumentKind.MOMENT or found.value is None:
             return None
-        return _EPOCH + timedelta(microseconds=int(found.value))
+        return timedelta(microseconds=int(found.value))

@@ -120,13 +120,19 @@ class Write:
     """The change of a statement: its kind, and the table that it changes; of a schema, it is the table `*`.
 
     `reads` are the full names of the tables that it reads, for the audit log alone. `call` is the procedure
-    that the gateway runs itself; it is not kept in records.
+    that the gateway runs itself, and `renamed_to` the new name of a table or view. Records keep none of them.
     """
 
     kind: WriteKind
     table: TableName
     reads: tuple[str, ...] = ()
     call: ProcedureCall | None = None
+    renamed_to: TableName | None = None
+
+    @property
+    def changed(self) -> tuple[TableName, ...]:
+        """The table, and its new name if it gets one."""
+        return (self.table,) if self.renamed_to is None else (self.table, self.renamed_to)
 
     @property
     def has_snapshot(self) -> bool:

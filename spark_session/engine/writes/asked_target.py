@@ -35,7 +35,8 @@ def asked_target(parsed: ParsedWrite) -> Write:
         raise StatementNotAllowed(f"A table may not be written with the option {parsed.options[0][:40]!r}.")
     if parsed.faults:
         raise StatementNotAllowed(f"{kind.words} may not have {parsed.faults[0][:40]} here.")
-    return Write(kind, name_of(target))
+    renamed_to = None if parsed.renamed_to is None else name_of(parsed.renamed_to)
+    return Write(kind, name_of(target), renamed_to=renamed_to)
 
 
 def _allow_parts(parts: Sequence[str]) -> None:

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from service.errors.statement_errors import SqlInvalid, StatementNotAllowed
+from service.model.policies.read_plan import ReadPlan, lower
 from service.model.sessions.sessions import SessionValues
+from service.model.tables.tables import TableName
 from spark_session.engine.analyzed import analyzed
 from spark_session.engine.writes.asked_write import AskedWrite
 from spark_session.engine.writes.ready_write import read_by
@@ -20,8 +22,8 @@ def checked_view(asked: AskedWrite) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
     Raises:
         TableAccessDenied: the creator may not read a table or view.
-        CallerError: the text holds something that a query may not have, a parameter, or the name of a
-            temporary view.
+        CallerError: the text holds something that a query may not have, a parameter, the name of a
+            temporary view, or the view itself.
         PySparkException: Spark refused it.
     """
     session, child, statement = asked.session, asked.child, asked.statement
@@ -34,7 +36,15 @@ def checked_view(asked: AskedWrite) -> tuple[tuple[str, ...], tuple[str, ...]]:
     _allow_lasting(found["relations"], values)
     query = replace(statement, sql=asked.parsed.query, session=replace(values, views=()))
     frame, applied = analyzed(session, child, query, found)
-    return read_by(session.table_guards.read(child, asked.parsed.query, frame)), applied
+    plan = session.table_guards.read(child, asked.parsed.query, frame)
+    _allow_end(plan, asked.write.table)
+    return read_by(plan), applied
+
+
+def _allow_end(plan: ReadPlan, view: TableName) -> None:
+    """Checks that a view does not read itself: Iceberg only notices that if the text has its full name."""
+    if lower(view.parts) in {lower(parts) for parts in (*plan.written, *(each.parts for each in plan.views))}:
+        raise SqlInvalid(f"{view} would read itself.")
 
 
 def _allow_lasting(relations: Iterable[Sequence[str]], values: SessionValues) -> None:

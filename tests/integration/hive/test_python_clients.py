@@ -114,6 +114,17 @@ def test_a_view_is_made_as_dbt_writes_it(hive: HiveGateway) -> None:
         rows(connection, "select d_year from shop.days_of")
 
 
+def test_relations_are_listed_as_dbt_asks_for_them(hive: HiveGateway) -> None:
+    connection = by_password(hive, configuration={"spark.sql.ansi.enabled": "false"})
+    with pytest.raises(OperationalError, match="SHOW TABLE EXTENDED is not supported for v2 tables"):
+        rows(connection, "show table extended in shop like '*'")
+    # It looks for these words, and then asks for three columns, and for each table's.
+    listed = rows(connection, "show tables in shop like '*'")
+    assert ("shop", "calendar", False) in listed
+    described = {row[0]: row[1] for row in rows(connection, "describe extended shop.calendar")}
+    assert described["Provider"] == "iceberg"
+
+
 def test_a_statement_is_canceled(hive: HiveGateway) -> None:
     cursor = by_password(hive).cursor()
     cursor.execute(ENDLESS, async_=True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 
 import pytest
 
 from service.errors.gateway_error import GatewayError
+from service.errors.ingest_errors import WriteNotAllowed
 from service.model.writes.writes import Write
 from spark_session.engine.engine import SparkEngine
 from tests.integration.sql.engine_calls import code_of, root_of
@@ -68,6 +69,16 @@ def test_schemas_are_created_and_dropped(engine: SparkEngine) -> None:
     assert ("made",) in rows(engine, "SHOW SCHEMAS IN lake")
     write(engine, "DROP SCHEMA lake.made")
     assert ("made",) not in rows(engine, "SHOW SCHEMAS IN lake")
+
+
+@pytest.mark.parametrize("name", ["other", "shop.other", "lake.shop.other"])
+def test_a_new_name_is_reported_in_full(engine: SparkEngine, name: str) -> None:
+    def begin(asked: Write) -> None:
+        assert list(map(str, asked.changed)) == [TABLE, "lake.shop.other"]
+        raise WriteNotAllowed("Not now.")
+
+    with pytest.raises(WriteNotAllowed):
+        write(engine, f"ALTER TABLE {TABLE} RENAME TO {name}", begin=begin)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +166,7 @@ def test_a_call_is_only_begun(engine: SparkEngine) -> None:
     (asked,) = begun
     assert (asked.kind.value, str(asked.table)) == ("CALL", TABLE)
     assert asked.call is not None
-    assert asked.call.moment("older_than") == datetime(2035, 1, 1, tzinfo=UTC)
+    assert asked.call.since_1970("older_than") == datetime(2035, 1, 1) - datetime(1970, 1, 1)
     assert {each.name: each.value for each in asked.call.arguments if each.name != "older_than"} == {
         "retain_last": 1,
         "table": "shop.defined",

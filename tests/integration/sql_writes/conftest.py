@@ -102,6 +102,7 @@ def writing(shared_folder: Path) -> Iterator[Writing]:
         "SLUICE_ADMINS": "boss",
         "SLUICE_AUTHORIZATION": "policies",
         "SLUICE_SQL_WRITES": "true",
+        "SLUICE_SQL_WRITE_TABLES": '["lake.w.*", "lake.hidden.*", "lake.made.*"]',
         # On a busy machine, canceled tasks that write need their time, and an engine is not replaced for it.
         "SLUICE_ENGINE_GRACE_S": "60",
     }
@@ -110,6 +111,8 @@ def writing(shared_folder: Path) -> Iterator[Writing]:
         with closing(embedded_catalog(gateway.data_dir)) as lake:
             lake.create_namespace("w")
             lake.create_namespace("hidden")
+            # SQL may not write to it.
+            lake.create_namespace("kept")
             # No role but the administrator's may read it.
             secret = pa.table({"id": [1, 2], "kind": ["secret", "secret"]}, schema=FACT)
             lake.create_table("hidden.s", FACT).append(secret)

@@ -80,6 +80,30 @@ def test_a_view_never_reads_itself(writing: Writing, view: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    ["SELECT * FROM {name}", "SELECT * FROM w.{name}", "SELECT (SELECT max(one) FROM {name}) AS one"],
+    ids=["one part", "two parts", "subquery"],
+)
+def test_a_view_never_reads_itself_by_a_shorter_name(writing: Writing, view: str, text: str) -> None:
+    own, name = {"catalog": "lake", "schema": "w"}, view.rpartition(".")[2]
+    writing.done("changer", f"CREATE VIEW {view} AS SELECT 1 AS one")
+    replaced = f"CREATE OR REPLACE VIEW {view} AS {text.format(name=name)}"
+    assert writing.refusal("changer", replaced, **own) == "SQL_INVALID"
+    assert writing.done("reader", f"SELECT * FROM {view}")["result"]["rows"] == [[1]]
+
+
+@pytest.mark.parametrize("statement", ["ALTER TABLE {t}", "ALTER VIEW {v}"])
+def test_a_new_name_is_one_that_sql_may_write_to(
+    writing: Writing, fact: str, view: str, statement: str
+) -> None:
+    writing.done("boss", f"CREATE VIEW {view} AS SELECT 1 AS one")
+    renamed = f"{statement.format(t=fact, v=view)} RENAME TO lake.kept.x_{view[-12:]}"
+    assert writing.refusal("boss", renamed) == "WRITE_NOT_ALLOWED"
+    assert len(writing.rows(fact)) == 4
+    assert writing.done("reader", f"SELECT * FROM {view}")["result"]["rows"] == [[1]]
+
+
+@pytest.mark.parametrize(
     ("role", "sql", "code"),
     [
         ("reader", "CREATE VIEW {v} AS SELECT id FROM {t}", "TABLE_ACCESS_DENIED"),

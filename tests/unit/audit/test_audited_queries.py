@@ -13,6 +13,8 @@ from service.model.audit.bounded_names import MAX_COLUMNS, MAX_TABLES, with_name
 from service.model.audit.events import Action, Details, Outcome
 from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.query import QueryError, QueryRequest, QueryState
+from service.model.tables.tables import TableName
+from service.model.writes.writes import Write, WriteKind, WriteRecord
 from service.query.registry.query_handle import QueryHandle
 from tests.fakes.audit import ORIGIN, FakeTrail
 from tests.fakes.clock import FakeClock
@@ -33,6 +35,15 @@ def test_a_query_has_its_tables_columns_rows_and_times() -> None:
     assert (event.details.row_count, event.details.byte_count) == (record.row_count, record.byte_count)
     assert event.duration_ms == record.queued_ms + record.planning_ms + record.running_ms
     assert event.details.statement is None
+
+
+def test_a_write_has_its_table_its_new_name_and_its_reads() -> None:
+    names = ("lake.shop.old", "lake.marts.new", "lake.shop.read")
+    old, new = map(TableName.of, names[:2])
+    ended = short_record()
+    write = Write(WriteKind.RENAME, old, reads=names[2:], renamed_to=new)
+    record = WriteRecord(ended.query_id, ended.caller, write, ended.submitted_at, ended.submitted_at)
+    assert query_event(replace(ended, write=record), without_text).details.tables == names
 
 
 def test_a_long_text_is_shortened_and_says_so() -> None:

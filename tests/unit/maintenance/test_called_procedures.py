@@ -30,6 +30,11 @@ def call(procedure: str = "expire_snapshots", **arguments: str | int | datetime)
     return ProcedureCall(("lake", "system", procedure), tuple(given))
 
 
+def moment(micros: int) -> ProcedureCall:
+    argument = ProcedureArgument("older_than", ArgumentKind.MOMENT, micros)
+    return ProcedureCall(("lake", "system", "expire_snapshots"), (argument,))
+
+
 def _literal(value: str | int | datetime) -> tuple[ArgumentKind, str | int]:
     if isinstance(value, datetime):
         return ArgumentKind.MOMENT, (value - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
@@ -112,10 +117,13 @@ def test_an_age_is_rounded_up(micros: int) -> None:
     "asked",
     [
         call(table="item", older_than=NOW + timedelta(microseconds=1)),
+        call(table="item", older_than=datetime(1, 1, 1, tzinfo=UTC)),
+        moment(-(2**63)),
+        moment(2**63 - 1),
         call(table="item", retain_last=0),
         call(table="item", retain_last=100_001),
     ],
-    ids=["future", "none", "many"],
+    ids=["future", "year 1", "before all years", "after all years", "none", "many"],
 )
 def test_bounds_make_sense(asked: ProcedureCall) -> None:
     with pytest.raises(CallerError):

@@ -12,7 +12,7 @@ from service.adapters.sql_writes.outcome_rows import outcome_rows
 from service.errors.gateway_error import GatewayError
 from service.errors.ingest_errors import WriteNotAllowed
 from service.errors.maintenance_errors import MaintenanceRunning
-from service.errors.query_errors import CommitConflict, CommitStateUnknown, QueryFailed
+from service.errors.query_errors import CommitConflict, CommitStateUnknown, QueryFailed, QueryTimedOut
 from service.errors.statement_errors import StatementNotAllowed
 from service.errors.unavailable import CatalogDown, EngineLost, MetricsStoreDown
 from service.model.tables.tables import TableName
@@ -153,6 +153,18 @@ def test_only_the_tables_of_the_setting_are_written_to() -> None:
     assert Writes(tables=("lake.shop.*",)).begun().write.table == TABLE
 
 
+@pytest.mark.parametrize(("new_name", "is_allowed"), [("lake.shop.other", True), ("lake.marts.other", False)])
+def test_a_new_name_is_one_of_the_setting_too(new_name: str, is_allowed: bool) -> None:
+    writes = Writes(("lake.shop.*",))
+    renamed = Write(WriteKind.RENAME, TABLE, renamed_to=TableName.of(new_name))
+    if is_allowed:
+        writes.service.begin(writes.record(write=renamed))
+        return
+    with pytest.raises(WriteNotAllowed, match=new_name):
+        writes.service.begin(writes.record(write=renamed))
+    assert writes.log.find(writes.record().query_id) is None
+
+
 @pytest.mark.parametrize(
     ("kind", "summary", "had_deletes", "rows"),
     [
@@ -217,6 +229,17 @@ def test_a_call_whose_store_does_not_answer_is_not_known() -> None:
         writes.service.perform(record)
     ended = writes.service.ended(record, refused.value)
     assert (ended.state, ended.error_code) == (WriteState.NOT_COMMITTED, "MAINTENANCE_RUNNING")
+
+
+def test_a_call_is_not_taken_when_others_may_know_it_as_not_taken() -> None:
+    calls = FakeCalls()
+    writes = Writes(calls=calls)
+    record = writes.service.begin(writes.record(write=CALL))
+    writes.clock.advance(record.ends_by - record.started_at + timedelta(seconds=1))
+    with pytest.raises(QueryTimedOut) as refused:
+        writes.service.perform(record)
+    assert not calls.taken
+    assert writes.service.ended(record, refused.value).state is WriteState.NOT_COMMITTED
 
 
 def test_only_a_call_is_done_by_the_gateway() -> None:
