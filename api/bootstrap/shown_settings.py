@@ -79,7 +79,6 @@ def _masked_value(value: Any) -> Any:
 def secrets_of(settings: Settings) -> frozenset[str]:
     """Returns the passwords and keys in these settings, as they are and as URLs encode them."""
     hidden = [text.get_secret_value() for _, text in settings if isinstance(text, SecretStr)]
-    hidden += [text.get_secret_value() for text in settings.console_login_secrets.values()]
     properties = [settings.catalogs, *(getattr(settings, name) for name in PROPERTIES)]
     texts = [*hidden, *_texts_in(settings.model_dump(mode="json"))]
     found = [match[1] for text in texts for match in _PASSWORD.finditer(text)]

@@ -81,6 +81,26 @@ test("moments are placed as they are written, in every time zone of a browser", 
   assert.ok(Number.isNaN(momentOf("yesterday")));
 });
 
+test("moments of every year are where they belong, and other texts are nowhere", async () => {
+  const { momentOf } = await rules("ask/chart/points");
+  const at = (text) => { const moment = momentOf(text); return Number.isNaN(moment) ? null : new Date(moment).toISOString(); };
+  assert.equal(at("-0001-12-31"), "-000001-12-31T00:00:00.000Z");
+  assert.equal(at("+32768-01-01"), "+032768-01-01T00:00:00.000Z");
+  assert.equal(at("+32768-01-01T12:00:00.000001+00:00"), "+032768-01-01T12:00:00.000Z");
+  assert.equal(at("1880-01-01T00:00:00+00:53:28"), "1879-12-31T23:06:32.000Z");
+  assert.equal(at("2026-01-01T00:00:00-05:30"), "2026-01-01T05:30:00.000Z");
+  for (const text of ["1", "", "2026", "Jan 1 2026", "<b>2026-01-01</b>", "+5881580-07-11", "+999999-01-01"]) {
+    assert.equal(at(text), null, text);
+  }
+});
+
+test("the ends of the calendar have marks that are dates", async () => {
+  const { timeScale } = await rules("ask/chart/scales");
+  for (const value of [8.64e15, -8.64e15]) {
+    assert.ok(timeScale([value], 8).marks.length > 0);
+  }
+});
+
 test("marks of numbers are round, and bars begin at zero", async () => {
   const { numberScale, placed } = await rules("ask/chart/scales");
   const texts = (scale) => scale.marks.map((mark) => mark.text);
@@ -129,4 +149,12 @@ test("a chart is described in words", async () => {
     describe(points, choice),
     "Bar chart of sales by word: 3 rows from a to c. The least is -1 at b, the greatest 7 at c. The table has all values.",
   );
+});
+
+test("long values do not become long descriptions", async () => {
+  const { chosen, describe, pointsOf } = await rules("ask/chart/axes", "ask/chart/points", "ask/chart/describe");
+  const columns = [column("w".repeat(5000), "STRING"), COUNT];
+  const choice = chosen("bar", 0, 1, columns);
+  const { points } = pointsOf([["x".repeat(100_000), 3]], columns, choice);
+  assert.ok(describe(points, choice).length < 1000);
 });

@@ -36,6 +36,10 @@ class FailureCounts:
         level = min(self._level(name) + 1, self._at_most + 1)
         self._levels[name] = _Level(level, self._clock.elapsed_ms())
 
+    def forgive(self, name: str) -> None:
+        """Takes a failure back: it was counted before it was known to be a success."""
+        self._levels[name] = _Level(max(0.0, self._level(name) - 1), self._clock.elapsed_ms())
+
     def wait_s(self, name: str) -> int:
         """Returns how many seconds to wait before the next attempt. 0: no wait."""
         excess = self._level(name) + 1 - self._at_most

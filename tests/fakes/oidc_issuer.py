@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BufferedIOBase
 from typing import Any
 from urllib.parse import parse_qs, unquote_plus, urlencode, urlsplit
 
@@ -52,13 +53,17 @@ class CodeFlow:
 
 @dataclass
 class OidcIssuer:
-    """`requests` has all paths. `answers` replaces answers by path. While `is_down`, nothing is answered."""
+    """`requests` has all paths. `answers` replaces answers by path.
+
+    While `is_down`, nothing is answered. While `is_slow`, answers come byte by byte, and do not end.
+    """
 
     url: str = ""
     keys: dict[str, Key] = field(default_factory=dict)
     requests: list[str] = field(default_factory=list)
     answers: dict[str, Answer] = field(default_factory=dict)
     is_down: bool = False
+    is_slow: bool = False
     flow: CodeFlow = field(default_factory=CodeFlow)
 
     def add_key(self, key_id: str, *, is_elliptic: bool = False) -> None:
@@ -102,6 +107,18 @@ def oidc_issuer(name: str = "127.0.0.1") -> Iterator[OidcIssuer]:
     issuer = OidcIssuer()
     issuer.add_key("one")
 
+    with ThreadingHTTPServer(("127.0.0.1", 0), _answering(issuer)) as server:
+        issuer.url = f"http://{name}:{server.server_port}"
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+        thread.start()
+        try:
+            yield issuer
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def _answering(issuer: OidcIssuer) -> type[BaseHTTPRequestHandler]:
     class Answering(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self.answer(lambda path: _usual(issuer, path))
@@ -115,6 +132,10 @@ def oidc_issuer(name: str = "127.0.0.1") -> Iterator[OidcIssuer]:
             if issuer.is_down:
                 self.close_connection = True
                 return
+            if issuer.is_slow:
+                self.close_connection = True
+                _answer_slowly(issuer, self.wfile)
+                return
             path = urlsplit(self.path).path
             code, body, headers = issuer.answers.get(path) or usual(self.path)
             self.send_response(code)
@@ -126,15 +147,14 @@ def oidc_issuer(name: str = "127.0.0.1") -> Iterator[OidcIssuer]:
         def log_message(self, *_: object) -> None:
             return
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Answering) as server:
-        issuer.url = f"http://{name}:{server.server_port}"
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-        thread.start()
-        try:
-            yield issuer
-        finally:
-            server.shutdown()
-            thread.join()
+    return Answering
+
+
+def _answer_slowly(issuer: OidcIssuer, out: BufferedIOBase) -> None:
+    out.write(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+    while issuer.is_slow:
+        out.write(b"x")
+        time.sleep(0.1)
 
 
 def _usual(issuer: OidcIssuer, path: str) -> Answer:

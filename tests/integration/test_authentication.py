@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import psycopg
@@ -20,7 +21,7 @@ import pytest
 
 from service.tracing import TraceContext
 from tests.collector import Collector, collector
-from tests.fakes.oidc_issuer import AUDIENCE, OidcIssuer, oidc_issuer
+from tests.fakes.oidc_issuer import AUDIENCE, CLIENT_ID, CLIENT_SECRET, OidcIssuer, oidc_issuer
 from tests.integration.running import RunningGateway, run_sluice
 from tests.integration.servers import Postgres, postgres
 from tests.integration.tls import Authority
@@ -30,6 +31,7 @@ pytestmark = pytest.mark.integration
 
 TOKEN = "token-of-tess-8f2a"
 TTL_S = 2
+CONSOLE = "https://sluice.example"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,10 @@ def house(folder: Path) -> Iterator[House]:
             "SLUICE_API_KEY_CACHE_TTL_S": str(TTL_S),
             "SLUICE_AUTH_FAILURES_PER_MINUTE": "1000",
             "SLUICE_OIDC_ISSUERS": json.dumps({"corp": {"issuer": issuer.url, "audiences": [AUDIENCE]}}),
+            "SLUICE_CONSOLE_LOGINS": json.dumps({"corp": {"client_id": CLIENT_ID}}),
+            "SLUICE_CONSOLE_LOGIN_SECRETS": json.dumps({"corp": CLIENT_SECRET}),
+            "SLUICE_CONSOLE_URL": CONSOLE,
+            "SLUICE_OIDC_FETCH_TIMEOUT_S": "60",
             "SLUICE_TLS_CERTIFICATE_FILE": str(certificate),
             "SLUICE_TLS_KEY_FILE": str(certificate),
             "SLUICE_TLS_CLIENT_CERTIFICATES": "optional",
@@ -228,6 +234,48 @@ def test_the_audit_log_has_who_did_what_from_where(house: House) -> None:
         assert client.get("/audit").status_code == 403
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         house.store.read("metrics", "DELETE FROM audit_events RETURNING 1")
+
+
+def test_a_user_logs_in_at_the_issuer_and_no_secret_is_left(house: House) -> None:
+    own = {"X-Sluice-Console": "1", "Sec-Fetch-Site": "same-origin", "Origin": CONSOLE}
+    trace = TraceContext(token_hex(16), token_hex(8), is_sampled=True)
+    with house.client() as client:
+        begun = client.post("/console/login/corp", headers=own)
+        assert begun.status_code == 200, begun.text
+        kept = client.cookies["__Host-sluice_login"]
+        back = httpx.get(begun.json()["address"]).headers["location"]
+        assert back.startswith(f"{CONSOLE}/console/login/corp/callback?")
+        led = {"Accept": "text/html", "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+        led["traceparent"] = trace.traceparent
+        answer = client.get(back.removeprefix(CONSOLE), headers=led)
+        assert (answer.status_code, answer.headers["location"]) == (303, "/console#/back")
+        session = client.cookies["__Host-sluice_session"]
+        assert client.get("/console/session").json()["principal"] == "corp:ada"
+        asked = client.post("/query", json={"sql": "SELECT 1 AS one"}, headers=own)
+        assert asked.json()["result"]["rows"] == [[1]]
+        stored = house.store.read("metrics", "SELECT * FROM issuer_sessions")
+        assert [row[0] for row in stored] == [session.split("_")[1]]
+        assert client.delete("/console/session", headers=own).status_code == 204
+        again = client.get("/console/session", headers={"Cookie": f"__Host-sluice_session={session}"})
+        assert (again.status_code, again.json()["code"]) == (401, "KEY_SESSION_ENDED")
+    assert house.store.read("metrics", "SELECT * FROM issuer_sessions") == []
+    until(lambda: trace.trace_id in {span.trace_id for span in house.traces.spans})
+    written = [house.running.log_path.read_text(), house.sluice("config"), house.sluice("audit", "export")]
+    assert "LOGIN" in written[-1]
+    written += [str(stored), *(span.text for span in house.traces.spans)]
+    [code] = parse_qs(urlsplit(back).query)["code"]
+    verifier = house.issuer.flow.redeemed[-1]["code_verifier"]
+    for secret in (
+        code,
+        kept,
+        kept.split(".")[2],
+        session,
+        session.split("_", 2)[2],
+        verifier,
+        CLIENT_SECRET,
+    ):
+        for text in written:
+            assert secret not in text
 
 
 def test_no_secret_is_anywhere(house: House) -> None:

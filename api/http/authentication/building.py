@@ -108,6 +108,7 @@ def console_logins_of(
         fetch_timeout_s=settings.oidc_fetch_timeout_s,
         endpoints_age_s=settings.oidc_keys_max_age_s,
         cooldown_s=settings.oidc_keys_cooldown_s,
+        failures_per_minute=settings.console_login_failures_per_minute,
     )
     return ConsoleLogins(rules, issuers, keys, clock)
 

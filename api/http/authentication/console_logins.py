@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Any, TypeVar
 
 import structlog
+from anyio import from_thread
 
 from api.http.authentication.issuers import Issuers
 from api.http.lane import Lane
+from service.authentication.failure_counts import FailureCounts
 from service.errors.credential_errors import (
     AccessTokenInvalid,
     AuthenticationDown,
@@ -20,13 +23,15 @@ from service.errors.credential_errors import (
     LoginRefused,
     LoginTokenInvalid,
     LoginUnknown,
+    TooManyFailures,
 )
-from service.model.authentication.code_flow import LoginEndpoints, shown_error
+from service.model.authentication.code_flow import IssuedTokens, LoginEndpoints, shown_error
 from service.model.authentication.issuer_sessions import LoggedIn
 from service.model.authentication.pending_logins import PendingLogin, new_login, pending_login
 from service.ports.clock import Clock
 from service.ports.stores.login_issuers import LoginIssuers
 
+T = TypeVar("T")
 MAX_CODE_CHARACTERS = 4_096
 CALLS_OF_ONE_PEER = 2
 SPARE_CALLS = 2
@@ -42,6 +47,7 @@ class LoginRules:
     `urls` has the `iss` of each issuer whose users may log in, by the operator's name for it. `console_url`
     is the origin of the console. A user may take `timeout_s`, and a request to an issuer `fetch_timeout_s`.
     Endpoints may get as old as `endpoints_age_s`. An issuer that does not answer rests for `cooldown_s`.
+    Beyond `failures_per_minute`, codes from one address are not sent to an issuer.
     """
 
     urls: Mapping[str, str]
@@ -50,6 +56,7 @@ class LoginRules:
     fetch_timeout_s: float
     endpoints_age_s: float
     cooldown_s: float
+    failures_per_minute: int
 
     @property
     def is_secure(self) -> bool:
@@ -74,7 +81,8 @@ class CameBack:
 class ConsoleLogins:
     """The logins of all issuers. Its methods must be called on the event loop's thread.
 
-    Requests to issuers are few at once, and take turns by the address that caused them.
+    Requests to issuers are few at once, and take turns by the address that caused them. If codes of an
+    address were refused too often, it has to wait: strangers could make an issuer stop serving this gateway.
     """
 
     def __init__(self, rules: LoginRules, issuers: LoginIssuers, keys: Issuers, clock: Clock) -> None:
@@ -83,7 +91,10 @@ class ConsoleLogins:
         self._keys = keys
         self.clock = clock
         wait_s = 2 * rules.fetch_timeout_s
+        self._max_wait_s = wait_s + rules.fetch_timeout_s
         self._calls = Lane(CALLS_OF_ONE_PEER, wait_s, AuthenticationDown, SPARE_CALLS)
+        self._failures = FailureCounts(clock, rules.failures_per_minute)
+        self._slow: set[asyncio.Task[Any]] = set()
         self._endpoints: dict[str, tuple[int, LoginEndpoints]] = {}
         self._failed_ms: dict[str, int] = {}
         self._asking = {name: asyncio.Lock() for name in rules.urls}
@@ -129,6 +140,7 @@ class ConsoleLogins:
             LoginExpired: it took too long.
             LoginRefused: the issuer has refused the user or the code, or another issuer has answered.
             LoginTokenInvalid: the issuer's tokens do not say who this is.
+            TooManyFailures: too many codes from this address were refused.
             AuthenticationDown: the issuer does not answer.
         """
         age_s = self._now_s() - login.begun_s
@@ -149,14 +161,51 @@ class ConsoleLogins:
         redirect_uri = self.rules.redirect_uri(login.issuer)
         redeem = partial(self._issuers.redeem, login.issuer, endpoints, code, login.verifier, redirect_uri)
         try:
-            tokens = self._issuers.read(login.issuer, await self._calls.run(redeem, caller=peer))
+            tokens = self._issuers.read(login.issuer, await self._within(self._redeemed(redeem, peer)))
             keys = [await self._keys.signing_key(token) for token in tokens]
-            return self._issuers.verify(login.issuer, tokens, tuple(keys), login.nonce)
+            user = self._issuers.verify(login.issuer, tokens, tuple(keys), login.nonce)
         except AccessTokenInvalid as error:
             raise LoginTokenInvalid(reason=error.reason) from None
         except AuthenticationDown as down:
             _log.warning("issuer_down", issuer=login.issuer, detail=down.detail)
             raise
+        # By the leeway, a token counts for seconds more. Its session would be over before it begins.
+        if user.until <= self.clock.now():
+            raise LoginTokenInvalid(reason=CredentialFault.EXPIRED)
+        return user
+
+    async def _redeemed(self, redeem: Callable[[], IssuedTokens], peer: str) -> IssuedTokens:
+        def in_turn() -> IssuedTokens:
+            # Only now: other codes of this address may have been refused while this one waited.
+            from_thread.run_sync(self._note_attempt, peer)
+            return redeem()
+
+        tokens = await self._calls.run(in_turn, caller=peer)
+        self._failures.forgive(peer)
+        return tokens
+
+    def _note_attempt(self, peer: str) -> None:
+        """Counts an attempt as a failure until it succeeds."""
+        wait_s = self._failures.wait_s(peer)
+        if wait_s:
+            raise TooManyFailures(retry_after_s=wait_s)
+        self._failures.add(peer)
+
+    async def _within(self, call: Coroutine[Any, Any, T]) -> T:
+        """Returns the call's result. A call that takes too long keeps its place, but nobody waits for it."""
+        task = asyncio.create_task(call)
+        done, _ = await asyncio.wait({task}, timeout=self._max_wait_s)
+        if not done:
+            self._slow.add(task)
+            task.add_done_callback(self._forget)
+            raise AuthenticationDown("The issuer of this login answers too slowly. Try again.")
+        return task.result()
+
+    def _forget(self, task: asyncio.Task[Any]) -> None:
+        self._slow.discard(task)
+        if not task.cancelled():
+            # Otherwise the loop logs that nobody has asked for it.
+            task.exception()
 
     async def _endpoints_of(self, issuer: str, peer: str) -> LoginEndpoints:
         async with self._asking[issuer]:
@@ -172,7 +221,7 @@ class ConsoleLogins:
 
     async def _ask(self, issuer: str, peer: str) -> tuple[int, LoginEndpoints] | None:
         try:
-            found = await self._calls.run(partial(self._issuers.endpoints, issuer), caller=peer)
+            found = await self._within(self._calls.run(partial(self._issuers.endpoints, issuer), caller=peer))
         except AuthenticationDown as down:
             self._failed_ms[issuer] = self.clock.elapsed_ms()
             _log.warning("issuer_down", issuer=issuer, detail=down.detail)

@@ -47,6 +47,7 @@
 {{- include "sluice.setting" (dict "root" . "name" "console_login_secrets" "kind" "mapping") }}
 {{- include "sluice.setting" (dict "root" . "name" "console_url" "kind" "text") }}
 {{- include "sluice.setting" (dict "root" . "name" "console_login_timeout_s" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "console_login_failures_per_minute" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "authorization" "kind" "text") }}
 {{- include "sluice.setting" (dict "root" . "name" "principal_roles" "kind" "mapping") }}
 {{- include "sluice.setting" (dict "root" . "name" "policies_poll_s" "kind" "integer") }}

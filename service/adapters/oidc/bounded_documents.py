@@ -71,7 +71,7 @@ def _asked(method: str, url: str, timeout_s: float, tls: ssl.SSLContext, **sent:
             client.stream(method, url, headers=headers, **sent) as response,
         ):
             return response.status_code, _body(response, ends_s)
-    except httpx.HTTPError as error:
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise AuthenticationDown(f"The issuer does not answer: {type(error).__name__}.") from error
 
 

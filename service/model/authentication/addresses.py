@@ -9,17 +9,21 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def is_safe_address(url: str) -> bool:
-    """Whether nobody on the way can change answers from this address.
+    """Whether it is an address, and nobody on the way can change answers from it.
 
     >>> [is_safe_address(f"{origin}/a") for origin in ("https://a.example", "http://127.0.0.1:1", "http://a.example")]
     [True, True, False]
     """
     try:
         parts = urlsplit(url)
-        host = parts.hostname or ""
+        host, port = parts.hostname or "", parts.port
     except ValueError:
         return False
-    return bool(host) and (parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(host)))
+    return (
+        bool(host)
+        and port != 0
+        and (parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(host)))
+    )
 
 
 def origin_of(url: str) -> str | None:

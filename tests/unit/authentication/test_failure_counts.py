@@ -22,6 +22,18 @@ def test_failures_are_forgotten_evenly_over_a_minute() -> None:
     assert counts.wait_s("a") == 0
 
 
+def test_a_success_takes_its_attempt_back() -> None:
+    counts = FailureCounts(FakeClock(), at_most=1)
+    for _ in range(3):
+        counts.add("a")
+        assert counts.wait_s("a") == 60
+        counts.forgive("a")
+        assert counts.wait_s("a") == 0
+    counts.forgive("a")
+    counts.add("a")
+    assert counts.wait_s("a") == 60
+
+
 def test_whoever_goes_on_waits_no_longer_than_two_shares() -> None:
     counts = FailureCounts(FakeClock(), at_most=6)
     for _ in range(10_000):

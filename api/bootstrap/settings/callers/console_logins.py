@@ -24,6 +24,8 @@ def _origin(url: str) -> str:
     origin, parts = origin_of(url), urlsplit(url)
     if origin is None or parts.path not in ("", "/") or parts.query or parts.fragment:
         raise ValueError("it is not like https://sluice.example: a scheme, a host, and a port if it has one")
+    if not origin.isascii():
+        raise ValueError("write the host as browsers send it: xn--…")
     return origin
 
 
@@ -75,6 +77,12 @@ class ConsoleLoginSettings(IssuerSettings):
     )
     console_login_timeout_s: int = Field(
         600, ge=30, le=3600, description="how long a user may take to log in at an issuer"
+    )
+    console_login_failures_per_minute: int = Field(
+        60,
+        ge=1,
+        le=100_000,
+        description="codes from one address that issuers may refuse before a 429; per replica",
     )
 
     @model_validator(mode="after")

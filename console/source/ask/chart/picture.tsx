@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Column } from "../../gateway/answers";
 import { type Choice, isScaled, isTemporal } from "./axes";
-import { describe } from "./describe";
+import { describe, short } from "./describe";
 import type { Point, Points } from "./points";
 import { type Mark, type Scale, numberScale, placed, timeScale } from "./scales";
 
@@ -140,10 +140,6 @@ function Shapes({ points, axes, kind }: { points: readonly Point[]; axes: Axes; 
 
 function titleOf(point: Point): string {
   return `${short(point.xText, 200)}: ${short(point.yText, 200)}`;
-}
-
-function short(text: string, most: number): string {
-  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
 }
 
 function round(pixels: number): number {

@@ -60,11 +60,20 @@ function placeOf(cell: Cell, column: Column): number {
   return isTemporal(column) ? momentOf(textOf(cell)) : Number(cell);
 }
 
+// As the gateway writes them: years after 9999 have a sign, and old offsets have seconds.
+const MOMENT = /^([+-]?)(\d{4,6})-(\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(?:Z|([+-])(\d\d):?(\d\d)(?::(\d\d))?)?)?$/i;
+
 /** Returns a date or a time in milliseconds. One without a zone is placed as it is written, in every browser. */
 export function momentOf(text: string): number {
-  const hasZone = /(Z|[+-]\d\d:?\d\d)$/i.test(text) && text.length > 10;
-  const written = text.replace(" ", "T");
-  return Date.parse(hasZone || written.length <= 10 ? written : `${written}Z`);
+  const found = MOMENT.exec(text);
+  if (found === null) {
+    // Browsers guess at other texts, and find moments that nobody has written.
+    return Number.NaN;
+  }
+  const [, sign = "", digits = "", day = "", clock = "00:00", side, hours, minutes, seconds] = found;
+  const year = sign === "" ? digits : `${sign}${digits.padStart(6, "0")}`;
+  const offset = Number(hours ?? 0) * 3600 + Number(minutes ?? 0) * 60 + Number(seconds ?? 0);
+  return Date.parse(`${year}-${day}T${clock}Z`) - (side === "-" ? -offset : offset) * 1000;
 }
 
 function shown(cell: Cell): string {

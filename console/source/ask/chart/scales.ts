@@ -20,6 +20,8 @@ const STEPS = [
   ...[1, 2, 3, 6, 12].map((step) => step * HOUR),
   ...[1, 2, 7, 14].map((step) => step * DAY),
 ];
+// No date is further from 1970.
+const FURTHEST = 8.64e15;
 const [MONTH, YEAR] = [30.4 * DAY, 365.25 * DAY];
 const MONTHS = [1, 2, 3, 6];
 
@@ -48,7 +50,8 @@ export function timeScale(values: Iterable<number>, wanted: number): Scale {
     [least, most] = [least - DAY / 2, most + DAY / 2];
   }
   const step = (most - least) / wanted;
-  const moments = step > 14 * DAY ? byMonths(least, most, step) : bySteps(least, most, step);
+  const found = step > 14 * DAY ? byMonths(least, most, step) : bySteps(least, most, step);
+  const moments = found.filter((moment) => Math.abs(moment) <= FURTHEST);
   return { least, most, marks: moments.map((value) => ({ value, text: timeText(value, step) })) };
 }
 

@@ -80,6 +80,7 @@ def test_without_any_the_start_is_refused_and_the_settings_are_named(more: dict[
         (LOGINS | {"console_url": "http://sluice.example"}, "not an https address"),
         (LOGINS | {"console_url": "https://sluice.example/console"}, "not like https://sluice.example"),
         (LOGINS | {"console_url": "https://me@sluice.example"}, "not like https://sluice.example"),
+        (LOGINS | {"console_url": "https://bücher.example"}, "as browsers send it"),
         (LOGINS | {"console_logins": {"corp": {"client_id": "a", "scopes": ["profile"]}}}, "openid"),
         (LOGINS | {"console_logins": {"corp": {"client_id": "a", "scopes": ["openid a"]}}}, "single words"),
         (LOGINS | {"console_logins": {"corp": {"client_id": "a", "secret": "b"}}}, "secret"),

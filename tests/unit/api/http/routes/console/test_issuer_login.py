@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -51,7 +53,7 @@ def one_issuer() -> Iterator[OidcIssuer]:
 def issuer(one_issuer: OidcIssuer) -> OidcIssuer:
     one_issuer.flow = CodeFlow()
     one_issuer.answers.clear()
-    one_issuer.is_down = False
+    one_issuer.is_down = one_issuer.is_slow = False
     return one_issuer
 
 
@@ -503,8 +505,35 @@ async def test_an_issuer_that_is_down_is_not_asked_by_every_login(house: House, 
         assert await begun(client)
 
 
+async def test_nobody_waits_on_for_an_answer_that_does_not_end(house: House, issuer: OidcIssuer) -> None:
+    async with house.client(oidc_fetch_timeout_s=1) as client:
+        back = at_issuer(await begun(client))
+        issuer.is_slow = True
+        # Otherwise a failure of this test would not end.
+        enough = threading.Timer(60, setattr, (issuer, "is_slow", False))
+        enough.start()
+        page = await came_back(client, back)
+        assert (page.status_code, code_in(page)) == (503, "AUTHENTICATION_DOWN")
+        assert issuer.is_slow
+        issuer.is_slow = False
+        enough.cancel()
+
+
+async def test_a_token_address_that_is_none_is_an_issuer_that_is_down(
+    house: House, issuer: OidcIssuer
+) -> None:
+    document = json.loads(httpx.get(issuer.url + DISCOVERY).content)
+    document["token_endpoint"] = "https://a.example/\x7f"
+    issuer.answers[DISCOVERY] = (200, json.dumps(document).encode(), {})
+    async with house.client() as client:
+        page = await log_in(client)
+        assert (page.status_code, code_in(page)) == (503, "AUTHENTICATION_DOWN")
+
+
 @pytest.mark.parametrize("name", ["authorization_endpoint", "token_endpoint"])
-@pytest.mark.parametrize("url", [None, 7, "http://a.example/x", "javascript:alert(1)"])
+@pytest.mark.parametrize(
+    "url", [None, 7, "http://a.example/x", "javascript:alert(1)", "https://127.0.0.1:99999"]
+)
 async def test_an_endpoint_that_is_not_safe_is_not_used(
     house: House, issuer: OidcIssuer, name: str, url: object
 ) -> None:
@@ -522,6 +551,15 @@ async def test_a_session_ends_with_its_token(house: House, issuer: OidcIssuer) -
         house.clock.advance(timedelta(seconds=301))
         answer = await client.get(SESSION)
         assert (answer.status_code, answer.json()["code"]) == (401, "KEY_SESSION_ENDED")
+
+
+async def test_a_token_that_is_over_opens_no_session(house: House, issuer: OidcIssuer) -> None:
+    # The leeway of clocks is 30 seconds. The session would end before the browser has it.
+    issuer.flow.id_claims = {"exp": int(time.time()) - 10}
+    async with house.client() as client:
+        page = await log_in(client)
+        assert (page.status_code, code_in(page)) == (401, "LOGIN_TOKEN_INVALID")
+        assert "sluice_session" not in cookies_of(page)
 
 
 async def test_a_session_ends_by_itself(house: House, issuer: OidcIssuer) -> None:
@@ -589,6 +627,28 @@ async def test_failed_logins_are_slowed_down(house: House) -> None:
             statuses.append((await came_back(client, f"{BACK}?code=a&state=b")).status_code)
         assert statuses[-1] == 429
         # One bad client behind a proxy does not lock the others out.
+        assert (await log_in(client)).status_code == 303
+
+
+async def test_strangers_cannot_make_the_gateway_flood_the_issuer(house: House, issuer: OidcIssuer) -> None:
+    async with house.client(console_login_failures_per_minute=3) as client:
+        for _ in range(4):
+            assert (await log_in(client)).status_code == 303
+        state = parse_qs(urlsplit(await begun(client)).query)["state"][0]
+        kept = client.cookies["sluice_login"]
+        issuer.flow.redeemed.clear()
+
+        async def guessed(code: int) -> httpx.Response:
+            cookie = f"sluice_login={kept}"
+            return await came_back(client, f"{BACK}?code={code}&state={state}", Cookie=cookie)
+
+        # All of them are there before the first is refused.
+        pages = await asyncio.gather(*map(guessed, range(8)))
+        assert sorted(page.status_code for page in pages) == [401] * 3 + [429] * 5
+        assert len(issuer.flow.redeemed) == 3
+        [refused, *_] = [page for page in pages if page.status_code == 429]
+        assert (code_in(refused), refused.headers["retry-after"]) == ("TOO_MANY_FAILURES", "20")
+        house.clock.advance(timedelta(seconds=20))
         assert (await log_in(client)).status_code == 303
 
 
