@@ -89,5 +89,13 @@ class AdviceService:
 def _without(scans: Iterable[ScanRecord], is_masked: Callable[[str], bool]) -> Iterator[ScanRecord]:
     """Yields the scans without what they say of masked columns."""
     for scan in scans:
-        shown = tuple(predicate for predicate in scan.predicates if not is_masked(predicate.column))
+        shown = tuple(
+            predicate for predicate in scan.predicates if not any(map(is_masked, _paths(predicate.column)))
+        )
         yield replace(scan, predicates=shown)
+
+
+def _paths(column: str) -> Iterator[str]:
+    """Yields the column and all that it may be a field of; its name may have dots."""
+    parts = column.split(".")
+    return (".".join(parts[:count]) for count in range(1, len(parts) + 1))

@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
 from service.advice.advice_options import AdviceOptions
+from service.advice.chunks import OutOfTime
 from service.advice.coded_layout import CodedLayout, coded_layout
 from service.advice.other_advice import bloom_filter_advice, compaction_advice, partition_advice
 from service.advice.sort_advice import file_size_advice, sort_advice
+from service.errors.table_errors import LayoutUnknown
 from service.model.query.layout_advice import (
     AdviceKind,
     FilteredColumn,
@@ -31,24 +33,30 @@ def advise(
     options: AdviceOptions,
     is_late: Callable[[], bool] = lambda: False,
 ) -> TableAdvice:
-    """Returns what would save the scans most. It stops early, and says so, once `is_late`."""
+    """Returns what would save the scans most. It stops early, and says so, once `is_late`.
+
+    Raises:
+        LayoutUnknown: it is late before the scans are simulated on the files of now.
+    """
     explained = [scan for scan in scans if is_explained(scan, layout)]
-    coded = coded_layout(layout, explained)
+    try:
+        coded = coded_layout(layout, explained, is_late)
+    except OutOfTime:
+        raise LayoutUnknown("The recorded scans were not simulated in time.") from None
     found: list[LayoutAdvice] = []
-    notes = list(_notes(layout, explained))
+    notes = list(_notes(coded, explained))
     if explained and layout.files and layout.is_simulated:
-        for ask in _questions(coded, options):
-            if is_late():
-                notes.append("Time was up before all kinds of advice were tried.")
-                break
-            advice = ask()
-            if advice is not None and _is_worth(advice, options):
-                found.append(advice)
+        try:
+            for advice in _answers(coded, options):
+                if _is_worth(advice, options):
+                    found.append(advice)
+        except OutOfTime:
+            notes.append("Time was up before all kinds of advice were tried.")
     return TableAdvice(
         table=layout.table,
         snapshot_id=layout.snapshot_id,
         workload=_workload(scans, explained, since),
-        simulated=coded.chunks.read_by(coded.scans),
+        simulated=coded.before,
         file_count=len(layout.files),
         byte_count=layout.byte_count,
         sampled_rows=len(layout.sample.file_numbers),
@@ -78,6 +86,15 @@ def filtered_columns(scans: Sequence[ScanRecord]) -> list[FilteredColumn]:
                 equalities[predicate.column] += 1
     by_count = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return [FilteredColumn(column, count, equalities[column]) for column, count in by_count]
+
+
+def _answers(coded: CodedLayout, options: AdviceOptions) -> Iterator[LayoutAdvice]:
+    for ask in _questions(coded, options):
+        if coded.is_late():
+            raise OutOfTime
+        advice = ask()
+        if advice is not None:
+            yield advice
 
 
 def _questions(coded: CodedLayout, options: AdviceOptions) -> Iterator[_WAY_OF_ASKING]:
@@ -117,7 +134,8 @@ def _workload(
     )
 
 
-def _notes(layout: TableLayout, explained: Sequence[ScanRecord]) -> Iterator[str]:
+def _notes(coded: CodedLayout, explained: Sequence[ScanRecord]) -> Iterator[str]:
+    layout = coded.layout
     if not explained:
         yield "No scan of the table is recorded that can be simulated."
     if not layout.is_simulated:
@@ -125,6 +143,9 @@ def _notes(layout: TableLayout, explained: Sequence[ScanRecord]) -> Iterator[str
             "A partition field has a transform whose effect on scans is not simulated, such as bucket:"
             " nothing is advised."
         )
+    if coded.sampled is not None:
+        sampled = len(set(layout.sample.file_numbers))
+        yield f"Rows were sampled from {sampled} of {len(layout.files)} data files."
     left_out = sorted({column.column for column in filtered_columns(explained)} - set(layout.column_types))
     if left_out:
         yield f"Columns that are not simulated: {', '.join(left_out)}."

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from service.advice.chunks import Chunks, CodedRanges, CodedScan, ColumnBounds
-from service.advice.value_codes import Codes, ValueCodes, comparable_value
+from service.advice.chunks import Chunks, CodedRanges, CodedScan, ColumnBounds, ScanReads
+from service.advice.value_codes import Codes, ValueCodes, bounds_of_text, comparable_value
+from service.model.query.layout_advice import ReadAmount
 from service.model.query.scan_metrics import ScanRecord
 from service.model.query.scan_predicates import ScanPredicate
 from service.model.tables.table_layout import FileBounds, LayoutValue, TableLayout
@@ -21,40 +22,130 @@ _Conditions = tuple[tuple[str, tuple[_Range, ...]], ...]
 
 @dataclass(frozen=True, slots=True)
 class CodedSample:
-    """Rows in the order of their files; `byte_counts` is how many bytes of the table each row stands for."""
+    """Rows in the order of their files; `byte_counts` is how many bytes of the table each row stands for.
+
+    `lower` and `upper` are what the bounds of a file with the row say at least: they cut long texts.
+    """
 
     file_numbers: npt.NDArray[np.int64]
     byte_counts: npt.NDArray[np.float64]
     partitions: npt.NDArray[np.int64]
     columns: dict[str, Codes]
+    lower: dict[str, Codes]
+    upper: dict[str, Codes]
 
 
 @dataclass(frozen=True, slots=True)
 class CodedLayout:
-    """The files of now as chunks, the sample, and the scans. `partitions` has a number for each file."""
+    """The files of now as chunks, the sample, and the scans. `partitions` has a number for each file.
+
+    `now` is what each scan reads of the files of now. `sampled` is what it would read if all files were like
+    those with rows in the sample; None if all of them have some.
+    """
 
     layout: TableLayout
     chunks: Chunks
     partitions: npt.NDArray[np.int64]
     sample: CodedSample
     scans: Sequence[CodedScan]
+    now: ScanReads
+    sampled: ScanReads | None
+    is_late: Callable[[], bool]
+
+    @property
+    def before(self) -> ReadAmount:
+        """What the workload reads of the files of now."""
+        return self._sum(self.now)
+
+    def read(self, chunks: Chunks) -> ReadAmount:
+        """Returns what the workload reads of a layout of all the files of now.
+
+        Raises:
+            OutOfTime: it is late.
+        """
+        return self._sum(chunks.read_by(self.scans, self.is_late))
+
+    def read_of_rows(self, chunks: Chunks) -> ReadAmount:
+        """Returns what the workload reads of a layout of the sampled rows.
+
+        If some files have no sampled row, each scan is taken to save as large a part as of those that
+        have, and nothing if it needs none of them: the sample does not say where its rows would lie.
+
+        Raises:
+            OutOfTime: it is late.
+        """
+        found = chunks.read_by(self.scans, self.is_late)
+        if self.sampled is not None:
+            found = ScanReads(
+                _in_proportion(found.files, self.sampled.files, self.now.files),
+                _in_proportion(found.byte_counts, self.sampled.byte_counts, self.now.byte_counts),
+            )
+        return self._sum(found)
+
+    def _sum(self, reads: ScanReads) -> ReadAmount:
+        counts = np.array([scan.count for scan in self.scans], np.float64)
+        return ReadAmount(round(float(reads.files @ counts)), round(float(reads.byte_counts @ counts)))
 
 
-def coded_layout(layout: TableLayout, scans: Iterable[ScanRecord]) -> CodedLayout:
-    """Returns the layout, and the conditions of these scans on its columns; all others are left out."""
+def coded_layout(
+    layout: TableLayout, scans: Iterable[ScanRecord], is_late: Callable[[], bool]
+) -> CodedLayout:
+    """Returns the layout, and the conditions of these scans on its columns; all others are left out.
+
+    Raises:
+        OutOfTime: it is late.
+    """
     conditions = Counter(_conditions(scan, layout) for scan in scans)
     codes = {column: _codes(column, layout, conditions) for column in layout.column_types}
     names: dict[str, int] = {}
     partitions = np.array([names.setdefault(file.partition, len(names)) for file in layout.files], np.int64)
     byte_counts = np.array([file.byte_count for file in layout.files], np.float64)
     bounds = {column: _bounds(column, layout, codes[column]) for column in codes}
+    chunks, sample = Chunks(byte_counts, bounds), _sample(layout, codes, partitions)
+    coded_scans = [_scan(found, codes, count) for found, count in conditions.items()]
+    sampled = _sampled_chunks(layout, chunks, sample)
     return CodedLayout(
         layout,
-        Chunks(byte_counts, bounds),
+        chunks,
         partitions,
-        _sample(layout, codes, partitions),
-        [_scan(found, codes, count) for found, count in conditions.items()],
+        sample,
+        coded_scans,
+        chunks.read_by(coded_scans, is_late),
+        None if sampled is None else _scaled(sampled, chunks, sampled.read_by(coded_scans, is_late)),
+        is_late,
     )
+
+
+def _sampled_chunks(layout: TableLayout, chunks: Chunks, sample: CodedSample) -> Chunks | None:
+    """The files that have sampled rows; None if all files with rows have some."""
+    is_sampled = np.zeros(len(layout.files), np.bool_)
+    is_sampled[sample.file_numbers] = True
+    has_rows = np.array([file.record_count > 0 for file in layout.files], np.bool_)
+    if not is_sampled.any() or bool(np.all(is_sampled | ~has_rows)):
+        return None
+    bounds = {
+        column: ColumnBounds(found.lower[is_sampled], found.upper[is_sampled])
+        for column, found in chunks.bounds.items()
+    }
+    return Chunks(chunks.byte_counts[is_sampled], bounds)
+
+
+def _scaled(sampled: Chunks, chunks: Chunks, reads: ScanReads) -> ScanReads:
+    """What would be read of as many files, and as many bytes, as the table has."""
+    files, byte_count = len(sampled.byte_counts), float(sampled.byte_counts.sum())
+    return ScanReads(
+        reads.files * (len(chunks.byte_counts) / files),
+        reads.byte_counts * (float(chunks.byte_counts.sum()) / byte_count if byte_count else 0.0),
+    )
+
+
+def _in_proportion(
+    after: npt.NDArray[np.float64], before: npt.NDArray[np.float64], now: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    is_known = before > 0
+    ratios = np.ones(len(now))
+    ratios[is_known] = after[is_known] / before[is_known]
+    return now * ratios
 
 
 def _conditions(scan: ScanRecord, layout: TableLayout) -> _Conditions:
@@ -77,7 +168,11 @@ def _values(predicate: ScanPredicate, layout: TableLayout) -> tuple[_Range, ...]
 
 
 def _codes(column: str, layout: TableLayout, conditions: Iterable[_Conditions]) -> ValueCodes:
-    values: list[LayoutValue | None] = list(layout.sample.columns.get(column, ()))
+    sampled = layout.sample.columns.get(column, ())
+    values: list[LayoutValue | None] = list(sampled)
+    if column in layout.text_bounds:
+        values += bounds_of_text(sampled, layout.text_bounds[column], is_upper=False)
+        values += bounds_of_text(sampled, layout.text_bounds[column], is_upper=True)
     for file in layout.files:
         bounds = file.bounds.get(column)
         if bounds is not None:
@@ -111,11 +206,20 @@ def _sample(
     sampled = float(byte_counts.sum())
     # Files that were not sampled are taken to be like those that were.
     byte_counts = byte_counts * (float(sizes.sum()) / sampled) if sampled else byte_counts
+    columns = {column: codes[column].of(values) for column, values in layout.sample.columns.items()}
+    lower, upper = dict(columns), dict(columns)
+    for column, length in layout.text_bounds.items():
+        texts = layout.sample.columns.get(column, ())
+        if column in columns:
+            lower[column] = codes[column].of(bounds_of_text(texts, length, is_upper=False))
+            upper[column] = codes[column].of(bounds_of_text(texts, length, is_upper=True))
     return CodedSample(
         numbers,
         byte_counts,
         partitions[numbers] if len(numbers) else np.empty(0, np.int64),
-        {column: codes[column].of(values) for column, values in layout.sample.columns.items()},
+        columns,
+        lower,
+        upper,
     )
 
 

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from service.advice.advice_options import AdviceOptions, size_text
+from service.advice.chunks import OutOfTime
 from service.advice.coded_layout import CodedLayout
+from service.advice.distinct_count import distinct_count
 from service.advice.layout_statements import (
     bloom_filter_statements,
     compaction_statements,
@@ -36,8 +38,9 @@ def partition_advice(
             if (column, keys.transform) in present or keys.count > options.max_partitions:
                 continue
             chunks = partitioned_layout(coded, keys.keys, column)
-            if chunks.byte_counts.mean() >= options.min_file_bytes:
-                tried.append((chunks.read_by(coded.scans), keys))
+            part_count = max(keys.count, len(chunks.byte_counts))
+            if coded.layout.byte_count >= options.min_file_bytes * part_count:
+                tried.append((coded.read_of_rows(chunks), keys))
                 # The coarser ones read more.
                 break
     if not tried:
@@ -48,7 +51,7 @@ def partition_advice(
         kind=AdviceKind.PARTITION,
         reason=f"Partitioned by {by}, the table has about {best.count} partitions, and queries need few.",
         columns=(best.column,),
-        before=coded.chunks.read_by(coded.scans),
+        before=coded.before,
         after=after,
         statements=partition_statements(coded.layout.table, best.column, best.transform),
         transform=best.transform,
@@ -58,8 +61,8 @@ def partition_advice(
 def compaction_advice(coded: CodedLayout) -> LayoutAdvice | None:
     """Returns compaction if scans would open at most half of the files; bytes may stay about the same."""
     target = coded.layout.target_file_bytes
-    before = coded.chunks.read_by(coded.scans)
-    after = packed_layout(coded, int(target * SMALL_SHARE), target).read_by(coded.scans)
+    before = coded.before
+    after = coded.read(packed_layout(coded, int(target * SMALL_SHARE), target))
     if not before.file_count or after.file_count * 2 > before.file_count:
         return None
     average = coded.layout.byte_count // len(coded.layout.files)
@@ -79,7 +82,7 @@ def bloom_filter_advice(
 ) -> LayoutAdvice | None:
     """Returns the column whose bloom filters skip most row groups for scans that look for single values."""
     candidates = [column for column in columns if column not in coded.layout.bloom_filter_columns]
-    before = coded.chunks.read_by(coded.scans)
+    before = coded.before
     reads = {column: _with_bloom_filters(coded, column) for column in candidates}
     best = min(reads, key=lambda column: reads[column], default=None)
     if best is None or before.byte_count - reads[best] < options.min_saved_share * before.byte_count:
@@ -100,7 +103,9 @@ def _with_bloom_filters(coded: CodedLayout, column: str) -> int:
     row_groups = np.array([file.row_group_count for file in coded.layout.files], np.int64)
     rows_of_a_value = _rows_of_a_value(coded, column)
     byte_count = 0.0
-    for scan in coded.scans:
+    for place, scan in enumerate(coded.scans):
+        if place and coded.is_late():
+            raise OutOfTime
         selected = coded.chunks.selected(scan)
         read = float(coded.chunks.byte_counts[selected].sum()) * scan.count
         ranges = scan.ranges.get(column)
@@ -113,15 +118,8 @@ def _with_bloom_filters(coded: CodedLayout, column: str) -> int:
 
 
 def _rows_of_a_value(coded: CodedLayout, column: str) -> float:
-    """Estimates how many rows have the same value.
-
-    Source: the guaranteed-error estimator of distinct values, Charikar et al., 2000.
-    """
+    """Estimates how many rows have the same value."""
     total = sum(file.record_count for file in coded.layout.files)
     codes = coded.sample.columns[column]
-    _, counts = np.unique(codes[codes != NO_CODE], return_counts=True)
-    sampled = int(counts.sum())
-    if not sampled or not total:
-        return math.inf
-    once = int((counts == 1).sum())
-    return total / (math.sqrt(max(1.0, total / sampled)) * once + len(counts) - once)
+    values = distinct_count(codes[codes != NO_CODE], total)
+    return total / values if values else math.inf

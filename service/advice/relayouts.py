@@ -37,7 +37,8 @@ def partitioned_layout(coded: CodedLayout, keys: Places, column: str) -> Chunks:
     for places in _groups(coded.sample.partitions):
         in_order = places[np.argsort(keys[places], kind="stable")]
         changes = np.flatnonzero(np.diff(keys[in_order])) + 1
-        parts.append(_chunks(coded, in_order, np.concatenate([[0], changes]), column))
+        starts = np.concatenate([[0], changes])
+        parts.append(_chunks(coded, in_order, starts, column, is_partition=True))
     return joined(parts)
 
 
@@ -113,22 +114,30 @@ def _cut(coded: CodedLayout, places: Places, file_bytes: int, column: str) -> Ch
     return _chunks(coded, places, np.unique(starts), column)
 
 
-def _chunks(coded: CodedLayout, places: Places, starts: Places, column: str | None) -> Chunks:
+def _chunks(
+    coded: CodedLayout, places: Places, starts: Places, column: str | None, *, is_partition: bool = False
+) -> Chunks:
     """Returns one chunk for the rows from each start to the next one.
 
-    `column` is the one that the rows are in order of.
+    `column` is the one that the rows are in order of; a partition says its value as a whole.
     """
     starts = starts.astype(np.int64)
-    bounds = {name: _bounds(codes[places], starts) for name, codes in coded.sample.columns.items()}
+    sample = coded.sample
+    bounds = {
+        name: _bounds(sample.lower[name][places], sample.upper[name][places], starts)
+        for name in sample.columns
+    }
+    if column is not None and is_partition:
+        bounds[column] = _bounds(sample.columns[column][places], sample.columns[column][places], starts)
     if column is not None:
         files = np.unique(coded.sample.file_numbers[places])
         bounds[column] = _without_gaps(bounds[column], coded.chunks.bounds[column], files)
     return Chunks(np.add.reduceat(coded.sample.byte_counts[places], starts), bounds)
 
 
-def _bounds(codes: Codes, starts: Places) -> ColumnBounds:
-    lower = np.minimum.reduceat(np.where(codes == NO_CODE, _HIGHEST, codes), starts)
-    return ColumnBounds(lower, np.maximum.reduceat(codes, starts))
+def _bounds(lower: Codes, upper: Codes, starts: Places) -> ColumnBounds:
+    least = np.minimum.reduceat(np.where(lower == NO_CODE, _HIGHEST, lower), starts)
+    return ColumnBounds(least, np.maximum.reduceat(upper, starts))
 
 
 def _without_gaps(bounds: ColumnBounds, of_files: ColumnBounds, files: Places) -> ColumnBounds:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from service.advice.advice_options import AdviceOptions, size_text
-from service.advice.chunks import Chunks
 from service.advice.coded_layout import CodedLayout
 from service.advice.layout_statements import file_size_statements, sort_statements
 from service.advice.relayouts import sorted_layout, split_layout
@@ -26,7 +25,6 @@ class _Tried:
 
 def sort_advice(coded: CodedLayout, columns: Sequence[str], options: AdviceOptions) -> LayoutAdvice | None:
     """Returns the order of one or two of these columns after which the workload reads least."""
-    before = coded.chunks.read_by(coded.scans)
     singles = [_best_size(coded, (column,), options) for column in columns]
     if not singles:
         return None
@@ -44,7 +42,7 @@ def sort_advice(coded: CodedLayout, columns: Sequence[str], options: AdviceOptio
         reason=f"Sorted by {' and '.join(best.columns)}, in files of {size_text(best.file_bytes)}, the table"
         " has the values that queries look for in few files.",
         columns=best.columns,
-        before=before,
+        before=coded.before,
         after=best.read,
         statements=sort_statements(coded.layout.table, best.columns, best.file_bytes),
         file_bytes=best.file_bytes,
@@ -53,18 +51,17 @@ def sort_advice(coded: CodedLayout, columns: Sequence[str], options: AdviceOptio
 
 def file_size_advice(coded: CodedLayout, options: AdviceOptions) -> LayoutAdvice | None:
     """Returns the size of smaller files, with rows in the order of now, by which the workload reads least."""
-    before = coded.chunks.read_by(coded.scans)
     largest = max((file.byte_count for file in coded.layout.files), default=0)
     sizes = [size for size in file_sizes(coded, options) if size < largest]
     if not sizes:
         return None
-    best = _largest_good((), sizes, lambda size: split_layout(coded, size), coded)
+    best = _largest_good((), sizes, lambda size: coded.read(split_layout(coded, size)))
     return LayoutAdvice(
         kind=AdviceKind.FILE_SIZE,
         reason=f"Files of {size_text(best.file_bytes)} with rows in their order of now hold fewer rows that"
         " queries do not need.",
         columns=(),
-        before=before,
+        before=coded.before,
         after=best.read,
         statements=file_size_statements(coded.layout.table, best.file_bytes),
         file_bytes=best.file_bytes,
@@ -91,12 +88,12 @@ def file_sizes(coded: CodedLayout, options: AdviceOptions) -> Sequence[int]:
 
 def _best_size(coded: CodedLayout, columns: tuple[str, ...], options: AdviceOptions) -> _Tried:
     sizes = file_sizes(coded, options)
-    return _largest_good(columns, sizes, lambda size: sorted_layout(coded, columns, size), coded)
+    return _largest_good(columns, sizes, lambda size: coded.read_of_rows(sorted_layout(coded, columns, size)))
 
 
 def _largest_good(
-    columns: tuple[str, ...], sizes: Sequence[int], layout_of: Callable[[int], Chunks], coded: CodedLayout
+    columns: tuple[str, ...], sizes: Sequence[int], read_with: Callable[[int], ReadAmount]
 ) -> _Tried:
-    tried = [_Tried(columns, size, layout_of(size).read_by(coded.scans)) for size in sizes]
+    tried = [_Tried(columns, size, read_with(size)) for size in sizes]
     least = min(one.read.byte_count for one in tried)
     return next(one for one in tried if one.read.byte_count <= least * _AS_GOOD)

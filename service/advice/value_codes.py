@@ -16,6 +16,7 @@ Codes: TypeAlias = npt.NDArray[np.int64]
 NO_CODE = -1
 """Stands for NULL. All values have codes from 0."""
 
+_LAST_CHARACTER = "\U0010ffff"
 _NUMBERS = frozenset({"int", "long", "date", "timestamp", "timestamptz"})
 
 
@@ -35,6 +36,22 @@ def comparable_value(value: PredicateValue, type_name: str) -> LayoutValue | Non
         except (InvalidOperation, ValueError):
             return None
     return None
+
+
+def bounds_of_text(
+    values: Iterable[LayoutValue | None], length: int, *, is_upper: bool
+) -> list[LayoutValue | None]:
+    """Returns what a file's bounds say of each text: they have so many of its characters.
+
+    >>> bounds_of_text(["ab", "abc", None], 2, is_upper=False)
+    ['ab', 'ab', None]
+    >>> bounds_of_text(["ab", "abc", None], 2, is_upper=True) == ["ab", "ab" + _LAST_CHARACTER, None]
+    True
+    """
+    end = _LAST_CHARACTER if is_upper else ""
+    return [
+        value[:length] + end if isinstance(value, str) and len(value) > length else value for value in values
+    ]
 
 
 class ValueCodes:

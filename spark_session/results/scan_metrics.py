@@ -70,7 +70,7 @@ class ScanReader:
 def scan_records(text: str, has_run: bool = True) -> tuple[ScanRecord, ...]:
     """Parses the reader's JSON into records.
 
-    >>> row = '["lake.a.t", 7, [4, 4, 900, 80, 2], [1, 1, 200], 1, 20, 3, true, false, ["id"], []]'
+    >>> row = '["lake.a.t", 7, [4, 4, 900, 80, 2], [1, 1, 200], 1, 20, 3, true, false, ["id"], [], []]'
     >>> [scan] = scan_records(f"[{row}]")
     >>> scan.metrics.data_files, scan.columns
     (Selection(total=4, selected=1), ('id',))
@@ -81,7 +81,7 @@ def scan_records(text: str, has_run: bool = True) -> tuple[ScanRecord, ...]:
     return tuple(
         replace(
             reported_scan(_scan_record(*row[:7]), *row[7:10], has_query_run=has_run),
-            predicates=scan_predicates(row[10]),
+            predicates=scan_predicates(*row[10:]),
         )
         for row in json.loads(text)
     )

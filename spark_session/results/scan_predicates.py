@@ -4,27 +4,36 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import reduce
+from decimal import Decimal
+from functools import partial, reduce
 from itertools import chain
 from typing import Any, TypeAlias
 
-from service.model.query.scan_predicates import PredicateValue, ScanPredicate, ValueRange
+from service.model.query.scan_predicates import PredicateValue, ScanPredicate
 
 MAX_RANGES = 100
 """More ranges of a column are recorded as fewer that are wider."""
 MAX_COLUMNS = 50
 _PREFIX_END = "\U0010ffff"
 
-_Ranges: TypeAlias = tuple[ValueRange, ...]
+# JSON that is not a filter, or numbers and nesting beyond all bounds.
+_NOT_UNDERSTOOD = (ValueError, TypeError, LookupError, ArithmeticError, RecursionError)
+
+_Value: TypeAlias = PredicateValue | Decimal
+_Range: TypeAlias = tuple[_Value | None, _Value | None]
+_Ranges: TypeAlias = tuple[_Range, ...]
 _Filtered: TypeAlias = dict[str, _Ranges | None]
 
 
-def scan_predicates(filters: Iterable[str | None]) -> tuple[ScanPredicate, ...]:
+def scan_predicates(
+    filters: Iterable[str | None], decimals: Collection[str] = ()
+) -> tuple[ScanPredicate, ...]:
     """Returns what all these filters say about each column, at most the first `MAX_COLUMNS` columns.
 
-    A filter that is None says nothing, and so does any that is not understood.
+    A filter that is None says nothing, and so does any that is not understood. `decimals` are the columns
+    whose texts in JSON are numbers.
 
     >>> year = '{"type": "eq", "term": "d_year", "value": 2000}'
     >>> keys = '{"type": "in", "term": "d_date_sk", "values": [9, 7, 8]}'
@@ -35,32 +44,32 @@ def scan_predicates(filters: Iterable[str | None]) -> tuple[ScanPredicate, ...]:
     """
     found: _Filtered = {}
     for text in filters:
-        # The answer does not need it: a filter that is not understood, or is nested very deeply, is left out.
-        with suppress(ValueError, TypeError, RecursionError):
+        # The answer does not need it: no filter may cost a caller the rows.
+        with suppress(*_NOT_UNDERSTOOD):
             if text is not None:
-                found = _both(found, _filtered(json.loads(text)))
+                found = _both(found, _filtered(json.loads(text), frozenset(decimals)))
     return tuple(
-        ScanPredicate(column, None if ranges is None else _fewer(ranges))
+        ScanPredicate(column, None if ranges is None else tuple(map(_in_record, _fewer(ranges))))
         for column, ranges in list(found.items())[:MAX_COLUMNS]
     )
 
 
-def _filtered(filter_: Any) -> _Filtered:
+def _filtered(filter_: Any, decimals: frozenset[str]) -> _Filtered:
     """Returns the ranges that the rows of a filter have; None for a column that it may not restrict."""
     if not isinstance(filter_, Mapping):
         return {}
     match filter_.get("type"):
         case "and":
-            return reduce(_both, map(_filtered, _parts(filter_, "and")))
+            return reduce(_both, map(partial(_filtered, decimals=decimals), _parts(filter_, "and")))
         case "or":
-            return _any_of([_filtered(part) for part in _parts(filter_, "or")])
+            return _any_of([_filtered(part, decimals) for part in _parts(filter_, "or")])
         case "not":
-            return dict.fromkeys(_filtered(filter_.get("child")))
+            return dict.fromkeys(_filtered(filter_.get("child"), decimals))
         case "not-null":
             # Spark adds it to most conditions.
             return {}
     column = filter_.get("term")
-    return {column: _ranges_of(filter_)} if isinstance(column, str) else {}
+    return {column: _ranges_of(filter_, column in decimals)} if isinstance(column, str) else {}
 
 
 def _parts(filter_: Any, type_: str) -> Iterable[Any]:
@@ -74,11 +83,11 @@ def _parts(filter_: Any, type_: str) -> Iterable[Any]:
             yield part
 
 
-def _ranges_of(filter_: Mapping[str, Any]) -> _Ranges | None:
-    values = filter_.get("values") if filter_["type"] == "in" else [filter_.get("value")]
-    if not isinstance(values, list) or not values or not all(map(_is_value, values)):
+def _ranges_of(filter_: Mapping[str, Any], is_decimal: bool) -> _Ranges | None:
+    values = _values_of(filter_, is_decimal)
+    if not values:
         return None
-    value: PredicateValue = values[0]
+    value = values[0]
     match filter_["type"]:
         case "eq" | "in":
             return _in_order((value, value) for value in values)
@@ -95,19 +104,28 @@ def _ranges_of(filter_: Mapping[str, Any]) -> _Ranges | None:
     return None
 
 
+def _values_of(filter_: Mapping[str, Any], is_decimal: bool) -> list[_Value]:
+    """Returns its values; none if one of them cannot be compared."""
+    values = filter_.get("values") if filter_["type"] == "in" else [filter_.get("value")]
+    if not isinstance(values, list) or not all(map(_is_value, values)):
+        return []
+    # Texts have another order: "10.00" comes before "9.00".
+    return [Decimal(value) for value in values] if is_decimal else values
+
+
 def _is_value(value: Any) -> bool:
     is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
     return is_number or isinstance(value, str)
 
 
-def _before(value: PredicateValue) -> PredicateValue:
+def _before(value: _Value) -> _Value:
     """The greatest value below; the value itself if there is none that is known."""
     if isinstance(value, int):
         return value - 1
     return _next(value, -math.inf) if isinstance(value, float) else value
 
 
-def _after(value: PredicateValue) -> PredicateValue:
+def _after(value: _Value) -> _Value:
     if isinstance(value, int):
         return value + 1
     return _next(value, math.inf) if isinstance(value, float) else value
@@ -128,17 +146,19 @@ def _both(one: _Filtered, other: _Filtered) -> _Filtered:
 
 
 def _any_of(parts: Sequence[_Filtered]) -> _Filtered:
-    found: _Filtered = {}
-    for column in dict.fromkeys(column for part in parts for column in part):
-        ranges = [part.get(column) for part in parts]
-        known = [one for one in ranges if one is not None]
-        found[column] = _in_order(chain.from_iterable(known)) if len(known) == len(parts) else None
-    return found
+    known: dict[str, list[_Ranges]] = {}
+    for part in parts:
+        for column, ranges in part.items():
+            known.setdefault(column, []).extend([] if ranges is None else [ranges])
+    return {
+        column: _in_order(chain.from_iterable(ranges)) if len(ranges) == len(parts) else None
+        for column, ranges in known.items()
+    }
 
 
 def _overlaps(ranges: _Ranges, others: _Ranges) -> _Ranges:
     """Both are in order, and their ranges are apart."""
-    found: list[ValueRange] = []
+    found: list[_Range] = []
     place = other_place = 0
     try:
         while place < len(ranges) and other_place < len(others):
@@ -156,23 +176,23 @@ def _overlaps(ranges: _Ranges, others: _Ranges) -> _Ranges:
     return tuple(found)
 
 
-def _greatest(one: PredicateValue | None, other: PredicateValue | None) -> PredicateValue | None:
+def _greatest(one: _Value | None, other: _Value | None) -> _Value | None:
     if one is None or other is None:
         return other if one is None else one
     return max(one, other)
 
 
-def _least(one: PredicateValue | None, other: PredicateValue | None) -> PredicateValue | None:
+def _least(one: _Value | None, other: _Value | None) -> _Value | None:
     if one is None or other is None:
         return other if one is None else one
     return min(one, other)
 
 
-def _in_order(ranges: Iterable[ValueRange]) -> _Ranges | None:
+def _in_order(ranges: Iterable[_Range]) -> _Ranges | None:
     """Sorts ranges, and joins those that overlap; None if their values cannot be compared."""
     try:
         sorted_ranges = sorted(ranges, key=lambda found: (found[0] is not None, found[0]))
-        joined: list[ValueRange] = []
+        joined: list[_Range] = []
         for lower, upper in sorted_ranges:
             if joined and _touches(joined[-1][1], lower):
                 last = joined[-1]
@@ -185,7 +205,12 @@ def _in_order(ranges: Iterable[ValueRange]) -> _Ranges | None:
     return tuple(joined)
 
 
-def _touches(upper: PredicateValue | None, lower: PredicateValue | None) -> bool:
+def _in_record(range_: _Range) -> tuple[PredicateValue | None, PredicateValue | None]:
+    lower, upper = (str(value) if isinstance(value, Decimal) else value for value in range_)
+    return lower, upper
+
+
+def _touches(upper: _Value | None, lower: _Value | None) -> bool:
     if upper is None or lower is None or lower <= upper:  # type: ignore[operator]
         return True
     return isinstance(upper, int) and lower == upper + 1
@@ -205,10 +230,12 @@ def _fewer(ranges: _Ranges) -> _Ranges:
 
 def _gap(ranges: _Ranges, place: int) -> float:
     upper, lower = ranges[place][1], ranges[place + 1][0]
+    if isinstance(upper, Decimal) and isinstance(lower, Decimal):
+        return float(lower - upper)
     return lower - upper if isinstance(upper, int | float) and isinstance(lower, int | float) else 0.0
 
 
-def _closed(ranges: Sequence[ValueRange], closed: set[int]) -> Iterable[ValueRange]:
+def _closed(ranges: Sequence[_Range], closed: set[int]) -> Iterable[_Range]:
     lower = ranges[0][0]
     for place, (_, upper) in enumerate(ranges):
         if place not in closed:

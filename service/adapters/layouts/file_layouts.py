@@ -40,24 +40,28 @@ def data_manifests(table: Table, snapshot: Snapshot, max_files: int) -> tuple[li
         (manifest.added_files_count or 0) + (manifest.existing_files_count or 0) for manifest in found
     )
     if count > max_files:
-        raise LayoutUnknown(f"The table has {count} data files, more than layout_advice_max_files.")
+        raise _too_many(str(count))
     return found, len(found) < len(manifests)
 
 
 def data_files(
-    table: Table, manifests: Iterable[ManifestFile], is_late: Callable[[], bool]
+    table: Table, manifests: Iterable[ManifestFile], max_files: int, is_late: Callable[[], bool]
 ) -> Iterator[tuple[DataFile, PartitionSpec]]:
     """Yields the data files with their partition specs.
 
     Raises:
-        LayoutUnknown: it takes too long.
+        LayoutUnknown: there are more than `max_files`, or it takes too long.
     """
-    specs = table.specs()
+    specs, count = table.specs(), 0
     for manifest in manifests:
         if is_late():
             raise LayoutUnknown("The table's manifests were not read in time.")
         for entry in manifest.fetch_manifest_entry(table.io):
             if entry.data_file.content == DataFileContent.DATA:
+                count += 1
+                if count > max_files:
+                    # Manifests of format version 1 need not say how many files they have.
+                    raise _too_many(f"more than {max_files}")
                 yield entry.data_file, specs[manifest.partition_spec_id]
 
 
@@ -85,6 +89,10 @@ def file_layout(file: DataFile, spec: PartitionSpec, fields: Mapping[str, Nested
         bounds=bounds,
         without_values=frozenset(without_values),
     )
+
+
+def _too_many(count: str) -> LayoutUnknown:
+    return LayoutUnknown(f"The table has {count} data files: layout_advice_max_files allows fewer.")
 
 
 def _bounds(file: DataFile, field: NestedField, own_values: Mapping[int, Any]) -> FileBounds | None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from pyiceberg.manifest import DataFile
 from pyiceberg.partitioning import PartitionSpec
 from pyiceberg.table import Table
-from pyiceberg.transforms import BucketTransform, UnknownTransform
+from pyiceberg.transforms import BucketTransform, IdentityTransform, UnknownTransform, VoidTransform
 from pyiceberg.types import NestedField
 
 from service.adapters.catalogs.opened_tables import OpenedTable
+from service.adapters.layouts.bound_lengths import bound_length
 from service.adapters.layouts.file_layouts import data_files, data_manifests, file_layout, is_compared
-from service.adapters.layouts.sampled_rows import SampledFile, sampled_rows
+from service.adapters.layouts.sampled_rows import FileSource, SampledFile, sampled_rows
 from service.errors.table_errors import LayoutUnknown
 from service.errors.unavailable import StorageDown
 from service.model.tables.table_layout import LayoutFile, RowSample, TableLayout
@@ -74,30 +74,56 @@ def _layout(
     snapshot = table.current_snapshot()
     manifests, has_deletes = data_manifests(table, snapshot, bounds.max_files) if snapshot else ([], False)
     fields = _fields(table, columns)
-    found = list(data_files(table, manifests, is_late))
-    layouts = [file_layout(file, spec, fields) for file, spec in found]
+    layouts: list[LayoutFile] = []
+    sources: list[FileSource] = []
+    specs: dict[int, PartitionSpec] = {}
+    # One by one: a file's entry has numbers of all of its columns, and takes much memory.
+    for file, spec in data_files(table, manifests, bounds.max_files, is_late):
+        layouts.append(file_layout(file, spec, fields))
+        sources.append(FileSource(file.file_path, file.file_format))
+        specs[spec.spec_id] = spec
+    fields = {name: field for name, field in fields.items() if _has_bounds(name, layouts)}
+    lengths = {name: bound_length(table.properties, name) for name in fields}
     return TableLayout(
         table=name,
         snapshot_id=snapshot.snapshot_id if snapshot else None,
         files=layouts,
-        sample=_sample(table, found, layouts, fields, bounds, is_late),
+        sample=_sample(table, sources, layouts, fields, bounds, is_late),
         column_types={name: str(field.field_type) for name, field in fields.items()},
         partition_fields=facts.partition_fields,
         target_file_bytes=_target_bytes(table),
         bloom_filter_columns=facts.bloom_filter_columns,
-        is_simulated=not _hides_files({id(spec): spec for _, spec in found}.values(), fields),
+        text_bounds={
+            name: length
+            for name, length in lengths.items()
+            if length is not None and str(fields[name].field_type) == "string"
+        },
+        is_simulated=not _hides_files(specs.values(), fields, layouts),
         has_deletes=has_deletes,
     )
 
 
 def _fields(table: Table, columns: Collection[str]) -> dict[str, NestedField]:
-    by_name = {field.name: field for field in table.schema().fields if is_compared(field)}
+    by_name = {
+        field.name: field
+        for field in table.schema().fields
+        if is_compared(field) and bound_length(table.properties, field.name) != 0
+    }
     return {name: by_name[name] for name in list(columns)[:_COLUMNS_AT_MOST] if name in by_name}
+
+
+def _has_bounds(name: str, layouts: Sequence[LayoutFile]) -> bool:
+    """Whether files have bounds of the column; if none has, those of a rewrite would have none either."""
+    return (
+        not layouts
+        or any(name in file.bounds for file in layouts)
+        or all(name in file.without_values for file in layouts)
+    )
 
 
 def _sample(
     table: Table,
-    found: Sequence[tuple[DataFile, PartitionSpec]],
+    found: Sequence[FileSource],
     layouts: Sequence[LayoutFile],
     fields: dict[str, NestedField],
     bounds: LayoutBounds,
@@ -108,7 +134,7 @@ def _sample(
     # Files are listed by when they were added: evenly spaced ones are of all times.
     count = min(len(found), bounds.max_sampled_files)
     places = [place * len(found) // count for place in range(count)]
-    files = [SampledFile(found[place][0], layouts[place], place) for place in places]
+    files = [SampledFile(found[place], layouts[place], place) for place in places]
     return sampled_rows(table.io, files, fields, bounds.max_sampled_rows, is_late)
 
 
@@ -119,11 +145,22 @@ def _target_bytes(table: Table) -> int:
         return _TARGET_BYTES
 
 
-def _hides_files(specs: Collection[PartitionSpec], fields: dict[str, NestedField]) -> bool:
+def _hides_files(
+    specs: Collection[PartitionSpec], fields: dict[str, NestedField], layouts: Sequence[LayoutFile]
+) -> bool:
     """Whether files are selected by partition values that the bounds of columns do not show."""
-    ids = {field.field_id for field in fields.values()}
+    names = {field.field_id: name for name, field in fields.items()}
     return any(
-        field.source_id in ids and isinstance(field.transform, BucketTransform | UnknownTransform)
+        isinstance(field.transform, BucketTransform | UnknownTransform)
+        or not (
+            isinstance(field.transform, IdentityTransform | VoidTransform)
+            or _is_bounded(names[field.source_id], layouts)
+        )
         for spec in specs
         for field in spec.fields
+        if field.source_id in names
     )
+
+
+def _is_bounded(name: str, layouts: Sequence[LayoutFile]) -> bool:
+    return all(name in file.bounds or name in file.without_values for file in layouts)

@@ -10,23 +10,31 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyiceberg.io import FileIO
-from pyiceberg.manifest import DataFile, FileFormat
+from pyiceberg.manifest import FileFormat
 from pyiceberg.types import NestedField
 
 from service.model.tables.table_layout import LayoutFile, LayoutValue, RowSample
 
 _BATCH_ROWS = 4_096
-_MOST_COLUMN_BYTES = 256 * 1024**2
-"""A file with more of a column in one row group is not sampled: it would be in memory at once."""
+_MOST_GROUP_BYTES = 256 * 1024**2
+"""A file with more in the columns of one row group is not sampled: it would be in memory at once."""
 _TEXT_CHARACTERS = 64
 _FIELD_ID = b"PARQUET:field_id"
+
+
+@dataclass(frozen=True, slots=True)
+class FileSource:
+    """Where the rows of a file are."""
+
+    path: str
+    format: FileFormat
 
 
 @dataclass(frozen=True, slots=True)
 class SampledFile:
     """A file, what is known of it, and its place in the layout."""
 
-    file: DataFile
+    source: FileSource
     layout: LayoutFile
     number: int
 
@@ -63,10 +71,10 @@ def _of_file(
     step: int,
     is_late: Callable[[], bool],
 ) -> pa.Table | None:
-    if sampled.file.file_format != FileFormat.PARQUET:
+    if sampled.source.format != FileFormat.PARQUET:
         return None
     try:
-        with io.new_input(sampled.file.file_path).open() as stream:
+        with io.new_input(sampled.source.path).open() as stream:
             texts = _texts(pq.read_schema(stream), fields)
             return _read(pq.ParquetFile(stream, read_dictionary=texts), sampled.layout, fields, step, is_late)
     except pa.ArrowException:
@@ -117,10 +125,8 @@ def _texts(schema: pa.Schema, fields: Mapping[str, NestedField]) -> list[str]:
 def _is_small(metadata: pq.FileMetaData, names: set[str]) -> bool:
     for group in map(metadata.row_group, range(metadata.num_row_groups)):
         chunks = map(group.column, range(group.num_columns))
-        if any(
-            chunk.path_in_schema in names and chunk.total_uncompressed_size > _MOST_COLUMN_BYTES
-            for chunk in chunks
-        ):
+        sizes = (chunk.total_uncompressed_size for chunk in chunks if chunk.path_in_schema in names)
+        if sum(sizes) > _MOST_GROUP_BYTES:
             return False
     return True
 

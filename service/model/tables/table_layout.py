@@ -53,7 +53,8 @@ class TableLayout:
 
     `column_types` has the columns that were asked for and whose values can be compared, with Iceberg's names
     of their types. `is_simulated` is False if the partition spec hides which files a condition selects, as
-    buckets do. `has_deletes`: files of deletes apply to some of the data files.
+    buckets do. `text_bounds` has how many characters of a column's texts the bounds of new files have, where
+    they do not have all. `has_deletes`: files of deletes apply to some of the data files.
     """
 
     table: TableName
@@ -64,6 +65,7 @@ class TableLayout:
     partition_fields: Sequence[PartitionField] = ()
     target_file_bytes: int
     bloom_filter_columns: Sequence[str] = ()
+    text_bounds: Mapping[str, int] = field(default_factory=dict)
     is_simulated: bool = True
     has_deletes: bool = False
 

@@ -37,10 +37,13 @@ def unread_scans(
 ) -> tuple[ScanRecord, ...]:
     """Returns the scans of a run as those of a query that reads nothing, with one for each other table.
 
+    They select no files, so they have no values by which they would.
+
     A table without a scan was read too: its rows were in memory, or its join was eliminated.
     """
     unread = tuple(
-        replace(scan, metrics=scan.metrics.unread(), has_run=False, is_native=False) for scan in scans
+        replace(scan, metrics=scan.metrics.unread(), has_run=False, is_native=False, predicates=())
+        for scan in scans
     )
     scanned = {scan.table.lower() for scan in scans}
     others = (tables[name] for name in sorted(tables) if str(name).lower() not in scanned)

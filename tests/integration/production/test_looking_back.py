@@ -61,6 +61,25 @@ def test_what_was_read_of_a_table_is_summed(guarded: Guarded) -> None:
     until(lambda: scans() == sum(table["scans"] for table in before["tables"]) + 1)
 
 
+def test_what_scans_were_filtered_by_is_advised_on(guarded: Guarded) -> None:
+    table = "lake.shop.returns"
+    secret = 98_765_432
+    answer = ask(guarded.alice, f"SELECT * FROM {table} WHERE return_id IN (1, {secret})")
+
+    def sought() -> list[str]:
+        found = guarded.alice.get(f"/advice/{table}").raise_for_status()
+        assert str(secret) not in found.text
+        return [each["column"] for each in found.json()["workload"]["columns"] if each["equalityScans"]]
+
+    until(lambda: "return_id" in sought())
+    scans = explain(guarded.alice, answer["queryId"])["scans"]
+    assert scans
+    assert str(secret) not in str(scans)
+    gone = guarded.alice.get("/advice/lake.shop.gone")
+    assert gone.headers["Content-Type"] == "application/problem+json"
+    assert (gone.status_code, gone.json()["code"]) == (404, "TABLE_NOT_FOUND")
+
+
 def test_numbers_grow_with_each_query_and_need_a_token(guarded: Guarded) -> None:
     name = 'sluice_queries_total{caller_class="authenticated",state="SUCCEEDED"}'
     before = number(guarded.alice, name)

@@ -81,8 +81,11 @@ class Lakehouse:
 
     def set_target(self, file_bytes: int) -> None:
         """Sets the size that the table's files should have."""
-        properties = {"write.target-file-size-bytes": str(file_bytes)}
-        self.table.transaction().set_properties(properties).commit_transaction()
+        self.set_property("write.target-file-size-bytes", str(file_bytes))
+
+    def set_property(self, name: str, value: str) -> None:
+        """Sets a property of the table."""
+        self.table.transaction().set_properties({name: value}).commit_transaction()
 
     def rows(self) -> pa.Table:
         return self.table.scan().to_arrow()

@@ -10,10 +10,14 @@ import pytest
 
 from service.advice.advice_service import AdviceService
 from service.errors.unavailable import GatewayBusy
+from service.model.policies.actions import Action
 from service.model.policies.decisions import FULL_ACCESS
+from service.model.policies.policies import ColumnMask, Grant, PolicySet
+from service.model.policies.table_patterns import TablePattern
 from service.model.query.scan_predicates import ScanPredicate
 from service.model.tables.table_layout import TableLayout
 from service.model.tables.tables import TableFacts, TableName
+from service.policies.compiled_policies import CompiledPolicies, RoleAccess
 from service.ports.tables.table_layouts import LayoutBounds
 from tests.fakes.catalogs import facts_of_empty_table
 from tests.fakes.clock import FakeClock
@@ -45,6 +49,21 @@ def test_advice_beyond_the_bound_is_refused_until_a_place_is_free() -> None:
     may_go_on.set()
     first.join(20)
     assert service.advice(SALES, FULL_ACCESS).advice == ()
+
+
+def test_fields_of_masked_columns_are_masked() -> None:
+    store = FakeMetricsStore()
+    predicates = tuple(ScanPredicate(column, ((1, 1),)) for column in ("Card.number", "card2"))
+    scanned = replace(scan(str(SALES), 1, 1), predicates=predicates)
+    store.record([replace(short_record(FakeClock().now()), scans=(scanned,))])
+
+    pattern = TablePattern.parse(str(SALES))
+    grants = (Grant("r", Action.SELECT, pattern), Grant("r", Action.DESCRIBE, pattern))
+    policies = PolicySet(1, grants, (), (ColumnMask("r", pattern, "card", "NULL"),), ())
+    layouts = FakeLayouts(facts_of_empty_table)
+    service = AdviceService(FakeQueryHistory(store), layouts, FakeClock(), ADVICE_BOUNDS)
+    found = service.advice(SALES, RoleAccess(CompiledPolicies(policies), frozenset({"r"})))
+    assert [column.column for column in found.workload.filtered_columns] == ["card2"]
 
 
 def test_only_the_columns_that_most_scans_are_filtered_by_are_looked_at() -> None:

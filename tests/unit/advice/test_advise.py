@@ -10,6 +10,9 @@ import pytest
 
 from service.advice.advice_options import AdviceOptions
 from service.advice.advise import advise
+from service.advice.coded_layout import coded_layout
+from service.advice.partition_keys import partition_keys
+from service.errors.table_errors import LayoutUnknown
 from service.model.query.layout_advice import AdviceKind, LayoutAdvice, TableAdvice
 from service.model.query.scan_metrics import ScanRecord, Selection
 from service.model.query.scan_predicates import ScanPredicate, ValueRange
@@ -137,6 +140,81 @@ def test_partitions_are_neither_too_many_nor_too_small() -> None:
     assert AdviceKind.PARTITION not in kinds(advise(layout, scans, SINCE, OPTIONS))
     tiny = AdviceOptions(min_file_bytes=1, max_partitions=1_999)
     assert AdviceKind.PARTITION not in kinds(advise(layout, scans, SINCE, tiny))
+
+
+def test_scans_of_files_without_sampled_rows_save_nothing() -> None:
+    """Each file has its day. Queries look for the last day, and the sample has only the first five."""
+    days: list[int | None] = [row // ROWS_OF_A_FILE for row in range(FILES * ROWS_OF_A_FILE)]
+    whole = layout_of("day", days)
+    rows = FILES * ROWS_OF_A_FILE // 2
+    layout = replace(whole, sample=RowSample(whole.sample.file_numbers[:rows], {"day": days[:rows]}))
+    found = advise(layout, [scan_of("day", (9, 9))] * 5, SINCE, OPTIONS)
+    assert found.simulated.file_count == 5
+    assert found.advice == ()
+    assert found.notes == ("Rows were sampled from 5 of 10 data files.",)
+
+
+def test_files_that_were_not_sampled_are_taken_to_be_like_those_that_were() -> None:
+    whole = layout_of("id", shuffled())
+    rows = FILES * ROWS_OF_A_FILE // 2
+    sample = RowSample(whole.sample.file_numbers[:rows], {"id": whole.sample.columns["id"][:rows]})
+    scans = [scan_of("id", (id_, id_)) for id_ in range(100, 1_900, 100)]
+    options = replace(OPTIONS, min_file_bytes=FILE_BYTES)
+    found = advise(replace(whole, sample=sample), scans, SINCE, options)
+    assert of_kind(found, AdviceKind.SORT).after.byte_count == pytest.approx(
+        len(scans) * FILE_BYTES, rel=0.05
+    )
+
+
+def test_partitions_are_counted_of_the_whole_table() -> None:
+    """Ten sampled rows have ten values; the other two thousand have as many more."""
+    whole = layout_of("id", shuffled())
+    step = ROWS_OF_A_FILE
+    sample = RowSample(range(FILES), {"id": whole.sample.columns["id"][::step]})
+    layout = replace(whole, sample=sample)
+    options = AdviceOptions(min_file_bytes=1, max_partitions=100)
+    found = advise(layout, [scan_of("id", (id_, id_)) for id_ in range(50)], SINCE, options)
+    assert AdviceKind.PARTITION not in kinds(found)
+
+
+def test_partitions_of_files_without_sampled_rows_are_counted() -> None:
+    days: list[int | None] = [row // ROWS_OF_A_FILE for row in range(FILES * ROWS_OF_A_FILE)]
+    whole = layout_of("day", days, column_types={"day": "date"})
+    rows = 2 * ROWS_OF_A_FILE
+    sample = RowSample(whole.sample.file_numbers[:rows], {"day": days[:rows]})
+    [by_day, *_] = partition_keys(
+        coded_layout(replace(whole, sample=sample), [scan_of("day", (1, 1))], lambda: False), "day"
+    )
+    assert (by_day.transform, by_day.count) == ("day", FILES)
+
+
+@pytest.mark.parametrize(("text_bounds", "is_advised"), [({"url": 16}, False), ({}, True)])
+def test_bounds_of_texts_that_begin_alike_select_every_file(
+    text_bounds: dict[str, int], is_advised: bool
+) -> None:
+    urls = [f"https://www.example.com/{number:05}" for number in range(FILES * ROWS_OF_A_FILE)]
+    random.Random(1).shuffle(urls)
+    numbers = [row // ROWS_OF_A_FILE for row in range(len(urls))]
+    bounds = {"url": FileBounds("https://www.exam", "https://www.exan")}
+    layout = replace(
+        layout_of("url", []),
+        files=[LayoutFile(byte_count=FILE_BYTES, record_count=ROWS_OF_A_FILE, bounds=bounds)] * FILES,
+        sample=RowSample(numbers, {"url": urls}),
+        column_types={"url": "string"},
+        text_bounds=text_bounds,
+    )
+    found = advise(layout, [scan_of("url", (url, url)) for url in urls[:20]], SINCE, OPTIONS)
+    assert (AdviceKind.SORT in kinds(found)) is is_advised
+
+
+def test_advice_ends_in_the_middle_of_one_kind() -> None:
+    asked = iter(range(10_000))
+    scans = [scan_of("id", (id_, id_)) for id_ in range(160)]
+    found = advise(layout_of("id", shuffled()), scans, SINCE, OPTIONS, lambda: next(asked) > 12)
+    assert found.notes == ("Time was up before all kinds of advice were tried.",)
+    assert next(asked) < 20
+    with pytest.raises(LayoutUnknown, match="in time"):
+        advise(layout_of("id", shuffled()), scans, SINCE, OPTIONS, lambda: True)
 
 
 def test_late_advice_says_so() -> None:

@@ -32,7 +32,7 @@ class AdviceQuery(StrictModel):
     ] = None
 
 
-class ReadAnswer(WireModel):
+class ReadAmountAnswer(WireModel):
     """The files and bytes that scans read together."""
 
     data_files: int
@@ -55,8 +55,8 @@ class WorkloadAnswer(WireModel):
     unexplained_scans: Annotated[
         int, Field(description="scans that are left out: how they were pruned was not recorded")
     ]
-    recorded: Annotated[ReadAnswer, Field(description="what the scans read when they ran")]
-    simulated: Annotated[ReadAnswer, Field(description="what they would read of the files of now")]
+    recorded: Annotated[ReadAmountAnswer, Field(description="what the scans read when they ran")]
+    simulated: Annotated[ReadAmountAnswer, Field(description="what they would read of the files of now")]
     columns: list[FilteredColumnAnswer]
 
 
@@ -68,8 +68,10 @@ class LayoutAdviceAnswer(WireModel):
     columns: list[str]
     transform: Annotated[str | None, Field(description="of the partition field")]
     file_bytes: Annotated[int | None, Field(description="the size that files get")]
-    before: Annotated[ReadAnswer, Field(description="simulated on the files of now")]
-    after: Annotated[ReadAnswer, Field(description="predicted; with bloom filters, the bytes of row groups")]
+    before: Annotated[ReadAmountAnswer, Field(description="simulated on the files of now")]
+    after: Annotated[
+        ReadAmountAnswer, Field(description="predicted; with bloom filters, the bytes of row groups")
+    ]
     saved_bytes: int
     saved_share: Annotated[float, Field(description="of the bytes before, at most 1")]
     statements: Annotated[list[str], Field(description="Spark SQL that makes the change, in this order")]
@@ -134,5 +136,5 @@ def _column(column: FilteredColumn) -> FilteredColumnAnswer:
     )
 
 
-def _read(amount: ReadAmount) -> ReadAnswer:
-    return ReadAnswer(data_files=amount.file_count, bytes=amount.byte_count)
+def _read(amount: ReadAmount) -> ReadAmountAnswer:
+    return ReadAmountAnswer(data_files=amount.file_count, bytes=amount.byte_count)

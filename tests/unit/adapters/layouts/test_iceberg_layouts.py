@@ -11,9 +11,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from pyiceberg.partitioning import PartitionField, PartitionSpec
-from pyiceberg.transforms import BucketTransform, IdentityTransform
+from pyiceberg.transforms import BucketTransform, IdentityTransform, MonthTransform
 from pyiceberg.types import LongType
 
+from service.adapters.layouts.file_layouts import data_files, data_manifests
 from service.adapters.layouts.iceberg_layouts import IcebergLayouts
 from service.errors.table_errors import LayoutUnknown
 from service.errors.unavailable import StorageDown
@@ -86,13 +87,50 @@ def test_buckets_hide_which_files_are_selected_by_their_column(
         assert lakehouse.layout(asked).is_simulated is expected
 
 
+def test_a_month_shows_files_only_with_the_bounds_of_its_column(tmp_path: Path) -> None:
+    months = PartitionSpec(PartitionField(2, 1000, MonthTransform(), "month"))
+    with closing(Lakehouse(tmp_path, months)) as lakehouse:
+        lakehouse.append(rows(3))
+        assert lakehouse.layout("day").is_simulated
+        lakehouse.set_property("write.metadata.metrics.column.day", "counts")
+        lakehouse.append(rows(3))
+        lakehouse.set_property("write.metadata.metrics.column.day", "full")
+        assert not lakehouse.layout("day").is_simulated
+
+
+def test_columns_without_bounds_are_left_out(lakehouse: Lakehouse) -> None:
+    lakehouse.set_property("write.metadata.metrics.column.id", "none")
+    lakehouse.append(rows(3))
+    found = lakehouse.layout("id", "city", "day")
+    assert set(found.column_types) == {"city", "day"}
+    assert found.text_bounds == {"city": 16}
+    lakehouse.set_property("write.metadata.metrics.column.id", "full")
+    # Files of now have none, and nobody knows whether those of a rewrite would.
+    assert set(lakehouse.layout("id", "day").column_types) == {"day"}
+
+
+def test_manifests_that_do_not_say_how_many_files_they_have_are_counted(lakehouse: Lakehouse) -> None:
+    lakehouse.append(rows(4), files=4)
+    table = lakehouse.table
+    snapshot = table.current_snapshot()
+    assert snapshot is not None
+    manifests, _ = data_manifests(table, snapshot, max_files=4)
+    assert len(list(data_files(table, manifests, 4, lambda: False))) == 4
+    with pytest.raises(LayoutUnknown, match="more than 3 data files"):
+        list(data_files(table, manifests, 3, lambda: False))
+
+
 def test_a_column_that_files_lack_is_null_and_a_renamed_one_is_found(lakehouse: Lakehouse) -> None:
     lakehouse.append(rows())
     with lakehouse.table.update_schema() as update:
         update.add_column("extra", LongType())
         update.rename_column("id", "number")
+    newer = rows().rename_columns(["number", *rows().column_names[1:]])
+    lakehouse.append(newer.append_column("extra", pa.array([7, 8], pa.int64())))
     columns = lakehouse.layout("extra", "number", "text.part").sample.columns
-    assert columns == {"extra": [None, None], "number": [0, 1]}
+    assert columns.keys() == {"extra", "number"}
+    found = set(zip(columns["number"], columns["extra"], strict=True))
+    assert found == {(0, None), (1, None), (0, 7), (1, 8)}
 
 
 def test_a_table_without_files_has_an_empty_layout(lakehouse: Lakehouse) -> None:

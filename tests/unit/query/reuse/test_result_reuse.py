@@ -26,10 +26,12 @@ from service.model.query.reuse import (
     ReuseOutcome,
     TableRead,
 )
+from service.model.query.scan_predicates import ScanPredicate
 from service.model.tables.tables import TableName, TableSource
 from service.policies.compiled_policies import CompiledPolicies, RoleAccess
 from service.ports.engine.query_engine import EngineResult
 from service.query.registry.query_handle import QueryHandle
+from service.query.reuse.kept_results import unread_scans
 from service.query.reuse.reuse_lookup import ReuseBounds
 from service.query.workers.sweep import end_late_queries
 from tests.fakes.catalogs import facts_of_empty_table
@@ -394,6 +396,12 @@ def access(*tables: TableName, where: str | None = None, mask: str | None = None
     filters = () if where is None else (RowFilter("r", pattern, where),)
     masks = () if mask is None else (ColumnMask("r", pattern, "card", mask),)
     return RoleAccess(CompiledPolicies(PolicySet(1, grants, filters, masks, ())), frozenset({"r"}))
+
+
+def test_values_that_a_run_was_filtered_by_are_not_kept_with_its_result() -> None:
+    ran = replace(scan(str(SALES), 9, 1), predicates=(ScanPredicate("card", (("4111", "4111"),)),))
+    [kept] = unread_scans((ran,), {})
+    assert kept.predicates == ()
 
 
 def test_callers_of_equal_policy_share_a_result(rig: Rig) -> None:

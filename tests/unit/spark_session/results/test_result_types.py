@@ -38,7 +38,7 @@ def test_columns_keep_their_order_their_names_and_their_doubles() -> None:
 
 def test_every_level_of_a_scan_is_selected_of_total() -> None:
     levels = [[5, 50, 500, 5000, 9], [1, 10, 100]]
-    row = ["lake.tpcds.store_returns", None, *levels, 3, 70, 12, True, False, ["sr_item_sk"], ["true"]]
+    row = ["lake.tpcds.store_returns", None, *levels, 3, 70, 12, True, False, ["sr_item_sk"], ["true"], []]
     [scan] = scan_records(json.dumps([row]))
     assert scan.columns == ("sr_item_sk",)
     metrics = scan.metrics

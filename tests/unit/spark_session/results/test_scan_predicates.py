@@ -48,12 +48,24 @@ CASES = [
     (leaf("lt", -sys.float_info.max), [K("k", ((None, -sys.float_info.max),))]),
     ("true", []),
     (7, []),
+    ({"term": "k"}, []),
+    (leaf("eq", 10**400), []),
 ]
 
 
 @pytest.mark.parametrize(("filter_", "expected"), CASES)
 def test_a_filter_says_which_values_its_rows_have(filter_: object, expected: list[ScanPredicate]) -> None:
     assert list(scan_predicates([json.dumps(filter_)])) == expected
+
+
+def test_decimals_are_compared_as_numbers() -> None:
+    between = pair("and", leaf("gt-eq", "9.00"), leaf("lt", "10.00"))
+    listed = leaf("in", [f"{number}.50" for number in range(300)], "j")
+    found = scan_predicates([json.dumps(pair("and", between, listed))], ["j", "k"])
+    assert found[0] == K("k", (("9.00", "10.00"),))
+    assert found[1].ranges is not None
+    assert (found[1].ranges[0][0], found[1].ranges[-1][1]) == ("0.50", "299.50")
+    assert len(found[1].ranges) == MAX_RANGES
 
 
 def test_filters_that_cannot_be_read_say_nothing() -> None:

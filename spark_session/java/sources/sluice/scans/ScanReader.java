@@ -76,6 +76,7 @@ public final class ScanReader {
         Snapshot snapshot = snapshotOf(exec.scan(), table);
         long[] selected = selectedOf(taskGroupsOf(exec));
         ScanTotals total = snapshot == null ? ScanTotals.NONE : totals.of(table, snapshot);
+        ScanFilters filters = ScanFilters.of(exec.scan());
         return Arrays.asList(
             table.name(),
             snapshot == null ? null : snapshot.snapshotId(),
@@ -87,7 +88,8 @@ public final class ScanReader {
             hasRun,
             PlannedScans.isPrunedAtRuntime(exec.runtimeFilters()),
             PlannedScans.columnsOf(exec.scan().readSchema()),
-            ScanFilters.of(exec.scan()));
+            filters.texts(),
+            filters.decimals());
     }
 
     /**
