@@ -133,9 +133,14 @@ def beginning(commit: Callable[[], None]) -> Callable[[Write], None]:
 
 
 @pytest.mark.parametrize(
-    ("layout", "mode"), [("PARTITIONED BY (k)", MODES[0]), ("PARTITIONED BY (k)", MODES[1]), ("", MODES[1])]
+    ("layout", "mode", "is_pruned"),
+    [
+        ("PARTITIONED BY (k)", MODES[0], True),
+        ("PARTITIONED BY (k)", MODES[0], False),
+        ("PARTITIONED BY (k)", MODES[1], True),
+        ("", MODES[1], True),
+    ],
 )
-@pytest.mark.parametrize("is_pruned", [True, False])
 def test_a_concurrent_row_with_a_key_is_a_conflict_as_before(
     pruned: Pruned, layout: str, mode: str, is_pruned: bool
 ) -> None:
@@ -211,12 +216,11 @@ def delete_equal(engine: SparkEngine, key: int) -> None:
     table.newRowDelta().addDeletes(found).commit()
 
 
-@pytest.mark.parametrize("is_pruned", [True, False])
-def test_a_row_that_is_deleted_by_its_key_is_not_copied_back(pruned: Pruned, is_pruned: bool) -> None:
+def test_a_row_that_is_deleted_by_its_key_is_not_copied_back(pruned: Pruned) -> None:
     """A file has the keys 6, 7 and 8. The source has the key 6, so the write copies the file's other rows."""
     engine = pruned.engine
     for text in fact_texts(OURS, "", MODES[0], 2):
         root_of(engine).sql(text)
-    sql = pruned.pruning(MERGE_OF_KEYS).prune().pruned.sql if is_pruned else MERGE_OF_KEYS
+    found = pruned.pruning(MERGE_OF_KEYS).prune().pruned.sql
     with pytest.raises(CommitConflict):
-        write(engine, sql, begin=beginning(partial(delete_equal, engine, 8)))
+        write(engine, found, begin=beginning(partial(delete_equal, engine, 8)))
