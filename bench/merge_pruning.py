@@ -116,7 +116,7 @@ def _files() -> Iterator[Part]:
                 "day": pa.array([day] * len(ids), pa.int32()),
                 "order_id": pa.array(ids, pa.int64()),
                 "amount": pa.array([Decimal(id_ % 10_000) / 100 for id_ in ids], pa.decimal128(9, 2)),
-                "note": pa.array([f"{id_ * 2_654_435_761 % 2**61:040x}" for id_ in ids]),
+                "note": pa.array([f"{id_ * 2_654_435_761 % 2**61:040x}" for id_ in ids], pa.large_string()),
             }
         )
         yield PartitionKey([PartitionFieldValue(_BY_DAY.fields[0], day)], _BY_DAY, _FACT), rows

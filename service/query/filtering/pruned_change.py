@@ -166,7 +166,7 @@ def _change_sql(
         for end, pin in pins(detected, applied, ()).items()
         if end != own
     }
-    # With one key, the engine would put it in the place of the column, and join without an equality.
+    # As in queries: from one key, the engine infers an equality that may replace that of an inner join.
     added = dict.fromkeys(without_equalities(each.formed.condition) for each in applied if each.end == own)
     conditions = " AND ".join(_on(condition, changed.known_as) for condition in added)
     start, end = text.condition.start, text.condition.end
