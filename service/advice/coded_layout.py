@@ -54,7 +54,7 @@ class CodedLayout:
 
     @property
     def before(self) -> ReadAmount:
-        """What the workload reads of the files of now."""
+        """The files and bytes that the workload reads of the files of now."""
         return self._sum(self.now)
 
     def read(self, chunks: Chunks) -> ReadAmount:
@@ -131,7 +131,7 @@ def _sampled_chunks(layout: TableLayout, chunks: Chunks, sample: CodedSample) ->
 
 
 def _scaled(sampled: Chunks, chunks: Chunks, reads: ScanReads) -> ScanReads:
-    """What would be read of as many files, and as many bytes, as the table has."""
+    """The amount that would be read of as many files and bytes as the table has."""
     files, byte_count = len(sampled.byte_counts), float(sampled.byte_counts.sum())
     return ScanReads(
         reads.files * (len(chunks.byte_counts) / files),

@@ -44,7 +44,7 @@ def partition_keys(coded: CodedLayout, column: str) -> Iterator[PartitionKeys]:
     else:
         keys, bounds = coded.sample.columns[column], coded.chunks.bounds[column]
         is_known = np.array([column in file.bounds for file in coded.layout.files], np.bool_)
-        # Bounds of texts may be cut, and are no values.
+        # Bounds of texts may be cut: then no row has such a value.
         is_known &= type_name != "string"
         ends_of_files = np.concatenate([bounds.lower[is_known], bounds.upper[is_known]])
         yield PartitionKeys(column, "identity", keys, _count(coded, keys, ends_of_files))

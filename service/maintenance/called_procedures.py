@@ -26,7 +26,7 @@ _WORDS: Mapping[ArgumentKind, str] = {
 _1970 = datetime(1970, 1, 1, tzinfo=UTC)
 _SECOND = timedelta(seconds=1)
 _LONGEST = timedelta(days=3650)
-"""As requests for maintenance have it. The dates of an age without bounds would be none of a calendar."""
+"""As requests for maintenance have it. Without this bound, an age could lead to a date of no calendar."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, wait
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 
 import structlog
 
@@ -152,9 +151,9 @@ class Collector:
         leaves: Mapping[str, DynamicFilter],
         notes: _Notes,
     ) -> Future[FilterOutcome | None]:
-        submit: Callable[[], Future[FilterOutcome | None]] = partial(
-            self._executor.submit, carried(self._obtain), wanted, asked, leaves, notes
-        )
+        def submit() -> Future[FilterOutcome | None]:
+            return self._executor.submit(carried(self._obtain), wanted, asked, leaves, notes)
+
         return submit() if asked.is_rehearsal else self._awaited.submit(wanted.fingerprint, submit)
 
     def _in_memory(self, wanted: DynamicFilter) -> FilterOutcome | None:
