@@ -44,6 +44,7 @@ class Waiting:
 
         Raises:
             ClientGone: the client hung up; the query goes on.
+            HTTPException: while it waited, its credentials were refused.
         """
         if finished.done() or seconds <= 0:
             return finished.done()
@@ -52,6 +53,7 @@ class Waiting:
         try:
             await asyncio.wait({ended, left}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
             if left.done() and not finished.done():
+                left.result()
                 raise ClientGone
             return finished.done()
         finally:

@@ -8,6 +8,7 @@ from concurrent.futures import Future
 
 import httpx
 import pytest
+from starlette.exceptions import HTTPException
 from starlette.types import Message, Scope
 
 from api.bootstrap.settings import Settings
@@ -24,6 +25,10 @@ async def forever() -> None:
 
 async def hung_up() -> None:
     return None
+
+
+async def refused() -> None:
+    raise HTTPException(401)
 
 
 async def until(is_so: Callable[[], bool]) -> None:
@@ -46,6 +51,11 @@ async def test_a_client_that_hangs_up_stops_waiting_and_the_query_goes_on() -> N
         await waiting.until_finished(finished, 60, hung_up)
     assert not finished.done()
     finished.set_result(None)
+
+
+async def test_a_client_that_is_refused_while_it_waits_is_answered() -> None:
+    with pytest.raises(HTTPException):
+        await Waiting().until_finished(Future[None](), 60, refused)
 
 
 async def test_a_canceled_waiter_does_not_cancel_the_query() -> None:
