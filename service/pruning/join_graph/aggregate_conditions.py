@@ -30,7 +30,7 @@ def asks_aggregates_alone(condition: exp.Expr, relation: Scope, reader: exp.Expr
 
 
 def filters_aggregates_alone(having: exp.Having) -> bool:
-    """Whether HAVING names columns within aggregates alone; `reader` of its SELECT must be nobody.
+    """Whether HAVING names columns within aggregates alone. No other SELECT may read those of its SELECT.
 
     >>> from sqlglot import parse_one
     >>> def filters(text: str) -> bool:
