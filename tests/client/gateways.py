@@ -161,10 +161,11 @@ def serving_app(settings: Settings, app: FastAPI, listening: socket.socket) -> I
 
 @contextmanager
 def furnished(url: str, gateway: FakeGateway, *tables: WritableTable) -> Iterator[Served]:
-    """Gives a gateway queries and ingests of its own, with these tables to write to."""
+    """Gives a gateway queries and ingests of its own, with these tables to write to, and no recorded query."""
     ingests = FakeIngests(*(tables or (EVENTS,)))
     queries = DuckQueries()
     gateway.queries = queries
+    gateway.recorded.clear()
     gateway.use_sessions(fake_sessions())
     gateway.ingests = ingests  # type: ignore[assignment]  # the service itself, over fakes
     try:

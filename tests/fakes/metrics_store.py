@@ -40,6 +40,10 @@ class FakeMetricsStore:
                 if not self._has_request(record):
                     self._records.setdefault(record.query_id, record)
 
+    def clear(self) -> None:
+        with self._lock:
+            self._records.clear()
+
     def find(self, query_id: UUID) -> QueryRecord | None:
         with self._lock:
             self._require_up()

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.integration
 
 SALES = TableName("lake", "layouts", "sales")
 BOUNDS = LayoutBounds(max_files=1_000, max_sampled_files=64, max_sampled_rows=20_000, timeout_s=60)
-OPTIONS = AdviceOptions(min_file_bytes=100_000)
+OPTIONS = AdviceOptions(min_file_bytes=400_000)
 SINCE = datetime(2026, 1, 1, tzinfo=UTC)
 WITHIN = 0.15
 WORKLOAD = [
@@ -46,9 +46,9 @@ def engine(shared_engine: SparkEngine) -> SparkEngine:
         "CREATE OR REPLACE TABLE layouts.days USING iceberg AS SELECT DATE'2024-01-01' + int(id) AS day,"
         " int(id / 30) AS kind FROM range(365)",
         "CREATE OR REPLACE TABLE layouts.sales USING iceberg"
-        " TBLPROPERTIES ('write.target-file-size-bytes' = '400000') AS"
+        " TBLPROPERTIES ('write.target-file-size-bytes' = '1600000') AS"
         " SELECT /*+ REPARTITION(8) */ id, DATE'2024-01-01' + int(hash(id) & 65535) % 365 AS day,"
-        " sha2(string(id), 512) AS text FROM range(60000)",
+        " sha2(string(id), 512) AS text FROM range(240000)",
     )
     return shared_engine
 

@@ -113,7 +113,7 @@ def test_an_unknown_column_is_answered_with_the_nearest_names_and_its_place(gate
         ("CACHE TABLE sales", 403, "STATEMENT_NOT_ALLOWED"),
         ("REFRESH TABLE sales", 403, "STATEMENT_NOT_ALLOWED"),
         ("ADD JAR '/a.jar'", 403, "STATEMENT_NOT_ALLOWED"),
-        ("CALL lake.system.rewrite_data_files('shop.sales')", 403, "STATEMENT_NOT_ALLOWED"),
+        ("CALL lake.system.rewrite_data_files('shop.sales')", 403, "SQL_WRITES_OFF"),
     ],
 )
 def test_sql_that_cannot_run_gets_a_stable_code(
