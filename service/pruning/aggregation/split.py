@@ -14,9 +14,13 @@ from service.pruning.aggregation.templates import Templates, shape_of
 
 _NAMES = {TokenType.VAR, TokenType.IDENTIFIER}
 _BEFORE_ALIAS = {
-    TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.NUMBER, TokenType.STRING, TokenType.END,
-    *_NAMES,
+    TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END, TokenType.NULL, TokenType.TRUE, TokenType.FALSE,
+    TokenType.UNKNOWN, TokenType.NUMBER, TokenType.STRING, TokenType.RAW_STRING, TokenType.HEX_STRING,
+    # The tokenizer reads the letters of `1L` or `2.5BD` as a cast.
+    TokenType.BIGINT, TokenType.SMALLINT, TokenType.TINYINT, TokenType.DECIMAL, TokenType.DOUBLE,
+    TokenType.FLOAT, *_NAMES,
 }  # fmt: skip
+"""An expression may end with one of these; it goes on after any other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +104,17 @@ def _item(tokens: Sequence[Token]) -> _Item:
         return _Item(tokens[:-2], tokens[-1].text.lower())
     if any(outside):
         raise NotRefreshable(RefreshOutcome.NAMES)
-    if len(tokens) > 1 and tokens[-1].token_type in _NAMES and tokens[-2].token_type in _BEFORE_ALIAS:
+    if _has_alias(tokens):
         return _Item(tokens[:-1], tokens[-1].text.lower())
     return _Item(tokens, tokens[-1].text.lower() if tokens[-1].token_type in _NAMES else "")
+
+
+def _has_alias(tokens: Sequence[Token]) -> bool:
+    """Whether the last token is an alias without AS."""
+    if len(tokens) < 2 or tokens[-1].token_type not in _NAMES or tokens[-2].token_type not in _BEFORE_ALIAS:
+        return False
+    # The last one may be the unit of an interval.
+    return len(tokens) < 3 or tokens[-3].token_type is not TokenType.INTERVAL
 
 
 def _resolved(key: Sequence[Token], items: Sequence[_Item], columns: frozenset[str]) -> Sequence[Token]:

@@ -161,6 +161,24 @@ def test_columns_of_two_tables_with_one_name_are_distinguished_by_their_tables()
     assert kept == ["k0", "k2", "k0 + 1", "a0"]
 
 
+ENDS = (
+    "sum(b) IS NULL", "sum(b) IS NOT NULL", "bool_or(c) = TRUE", "bool_or(c) = false",
+    "bool_or(c) IS UNKNOWN", "bool_or(c) IS NOT TRUE", "sum(b) + 1", "sum(b) + 1L", "sum(b) * 2.5BD",
+    "sum(b) + 1e3", "sum(b) + 2D", "sum(b) = 3S", "max(b) = 'x'", "max(b) = r'x'", "max(b) = X'1F'",
+    "CASE WHEN sum(b) > 0 THEN 1 END", "array(sum(b))[0]", "(sum(b))", "max(day) + interval 3 month",
+    "max(day) + interval '3' month", "sum(b) + a", "sum(b) + f.a", "sum(b) + `a`",
+    "max(b) = date '2024-01-01'", "sum(b)::bigint", "sum(b)::double",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("value", ENDS)
+def test_a_value_is_the_same_with_an_alias_and_without_as(value: str) -> None:
+    plain, with_as, without_as = (
+        parts(f"SELECT {value}{alias}, count(*) FROM f GROUP BY a").items for alias in ("", " AS v", " v")
+    )
+    assert plain == with_as == without_as
+
+
 @pytest.mark.parametrize(
     "sql",
     [
