@@ -13,6 +13,7 @@ MUTATE := .venv/mutate/.installed
 DOCS := .venv/docs/.installed
 CONSOLE := .venv/console/.installed
 NPM := console/node_modules/.package-lock.json
+BROWSER := .venv/browser/.installed
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 NO_REGISTRY := { echo "sluice: the packages could not be installed; is the Python package registry reachable?" >&2; exit 1; }
 
@@ -107,9 +108,8 @@ console: $(NPM) $(DEV) ## build the console: from console/ to api/http/console/s
 	@$(BIN)/python -m docs.tooling.console_words
 	@cd console && npm run --silent check && npm test --silent && npm run --silent build
 
-console-test: $(NPM) $(CONSOLE) ## walk through the console in a real Chromium (Debian's package chromium has it)
-	@command -v chromium > /dev/null || { echo "sluice: there is no Chromium: apt-get install -y --no-install-recommends chromium" >&2; exit 1; }
-	@PYTHONPATH=.venv/console $(BIN)/pytest tests/console -n 0 -q
+console-test: $(BROWSER) ## walk through the console in a real Chromium (needs npm)
+	@$(BIN)/pytest tests/console -n 0 -q || { echo "sluice: walking again what failed …"; $(BIN)/pytest tests/console -n 0 -q --last-failed; }
 
 wheel: $(DEV) ## write the wheel, with the compiled Java classes, to dist/
 	@$(BIN)/python -m api.cli.commands.ship
@@ -153,6 +153,14 @@ $(DOCS): requirements-docs.lock
 $(CONSOLE): $(DEV) requirements-console.lock
 	@echo "installing the driver of a browser into .venv/console …"
 	@$(PIP) --target .venv/console --upgrade --require-hashes --no-deps -r requirements-console.lock || $(NO_REGISTRY)
+	@touch $@
+
+$(BROWSER): $(CONSOLE) tests/console/browser/package-lock.json tests/console/browser/unpack.mjs
+	@echo "installing a Chromium into .venv/browser …"
+	@mkdir -p .venv/browser
+	@cp tests/console/browser/package.json tests/console/browser/package-lock.json tests/console/browser/unpack.mjs .venv/browser/
+	@cd .venv/browser && { npm ci --no-audit --no-fund --silent || $(NO_REGISTRY); }
+	@cd .venv/browser && node unpack.mjs
 	@touch $@
 
 $(NPM): console/package-lock.json

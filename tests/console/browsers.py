@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -11,29 +12,46 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
-AXE = Path(__file__).parents[2] / "console/node_modules/axe-core/axe.min.js"
+_ENVIRONMENT = Path(__file__).parents[2] / ".venv"
+DRIVER = _ENVIRONMENT / "console"
+"""Playwright, which has no place among what all tests import."""
+INSTALLED = _ENVIRONMENT / "browser"
+AXE = INSTALLED / "node_modules/axe-core/axe.min.js"
 DESKTOP, PHONE = {"width": 1280, "height": 860}, {"width": 390, "height": 844}
 _RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 
-def chromium() -> str | None:
-    """Returns the path of a Chromium; None: there is none."""
-    own = os.environ.get("SLUICE_TEST_CHROMIUM")
-    return own or next((path for name in PROGRAMS if (path := shutil.which(name))), None)
+def chromium() -> Path | None:
+    """Returns the path of a Chromium; None: there is none.
+
+    `SLUICE_TEST_CHROMIUM` is that of another one.
+    """
+    program = Path(os.environ.get("SLUICE_TEST_CHROMIUM", INSTALLED / "chromium"))
+    return program if program.exists() and (DRIVER / "playwright").exists() else None
 
 
 @contextmanager
-def started(program: str) -> Iterator[Any]:
+def started(program: Path) -> Iterator[Any]:
     """Starts a browser without a window."""
+    sys.path.append(str(DRIVER))
     from playwright.sync_api import sync_playwright
 
     # A container's root has no room for the browser's own sandbox.
     options = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=options)
+        browser = playwright.chromium.launch(executable_path=program, args=options, env=_environment(program))
         yield browser
         browser.close()
+
+
+def _environment(program: Path) -> dict[str, str | float | bool]:
+    """This process's, with libraries and fonts if the machine has none of its own."""
+    added: dict[str, str] = {}
+    if "not found" in subprocess.run(["ldd", program], capture_output=True, text=True, check=False).stdout:
+        added["LD_LIBRARY_PATH"] = str(INSTALLED / "lib")
+    if not Path("/etc/fonts/fonts.conf").exists():
+        added["FONTCONFIG_PATH"] = str(INSTALLED)
+    return {**os.environ, **added}
 
 
 @dataclass

@@ -41,10 +41,9 @@ PICTURES = os.environ.get("SLUICE_CONSOLE_PICTURES")
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    pytest.importorskip("playwright.sync_api", reason="there is no Playwright: `make console-test` brings it")
     program = chromium()
     if program is None:
-        pytest.skip("there is no Chromium: apt-get install -y --no-install-recommends chromium")
+        pytest.skip("there is no Chromium: `make console-test` brings it")
     with started(program) as browser:
         yield browser
 

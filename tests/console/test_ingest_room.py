@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.console.browsers import AXE, PHONE, violations
+from tests.console.browsers import PHONE, violations
 from tests.console.conftest import LoggedIn, MakeKey, picture, sources_of
 from tests.console.tables import HOSTILE
 from tests.integration.running import RunningGateway
@@ -220,7 +220,6 @@ def test_a_stream_is_started_stopped_and_resumed(
         line.get_by_text(state, exact=True).wait_for()
 
 
-@pytest.mark.skipif(not AXE.exists(), reason="axe-core is not here: `make console` brings it")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", ["desktop", "phone"])
 def test_everyone_can_use_the_room_ingest(logged_in: LoggedIn, scheme: str, size: str) -> None:

@@ -17,7 +17,7 @@ from api.http.app import create_app
 from api.http.authentication.process_clock import ProcessClock
 from api.http.http_server import bind, url_of
 from tests.client.gateways import HOST, furnished, serving_app
-from tests.console.browsers import AXE, DESKTOP, Watched, violations
+from tests.console.browsers import DESKTOP, Watched, violations
 from tests.console.conftest import picture
 from tests.fakes.gateway import FakeGateway
 from tests.fakes.issuer_sessions import fake_issuer_sessions
@@ -74,8 +74,7 @@ def test_a_user_logs_in_at_an_issuer_of_another_site_and_out_again(place: Place)
     button = page.get_by_role("button", name="Log in with Corp")
     button.wait_for()
     assert page.get_by_label("API key").is_visible()
-    if AXE.exists():
-        assert violations(page) == []
+    assert violations(page) == []
     picture(page, "login-issuer")
     button.click()
     page.get_by_role("link", name="Continue as ada").wait_for()
@@ -106,8 +105,7 @@ def test_a_user_who_says_no_is_led_to_a_page_that_says_so(place: Place) -> None:
     page.get_by_role("link", name="No").click()
     page.get_by_role("heading", name="You are not logged in").wait_for()
     assert page.get_by_text("LOGIN_REFUSED").is_visible()
-    if AXE.exists():
-        assert violations(page) == []
+    assert violations(page) == []
     page.get_by_role("link", name="Open the console").click()
     page.get_by_role("button", name="Log in with Corp").wait_for()
     assert page.context.cookies(place.url) == []

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.console.browsers import AXE, PHONE, violations
+from tests.console.browsers import PHONE, violations
 from tests.console.conftest import OPERATOR, LoggedIn, picture
 from tests.console.test_rooms import JOINED, run, write
 from tests.integration.running import ENDLESS, RunningGateway
@@ -126,7 +126,6 @@ def test_the_audit_log_is_read_by_action(logged_in: LoggedIn) -> None:
     page.get_by_role("alert").wait_for()
 
 
-@pytest.mark.skipif(not AXE.exists(), reason="axe-core is not here: `make console` brings it")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", ["desktop", "phone"])
 def test_everyone_can_use_it(logged_in: LoggedIn, scheme: str, size: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.console.browsers import AXE, PHONE, violations
+from tests.console.browsers import PHONE, violations
 from tests.console.conftest import LoggedIn, MakeKey, picture
 from tests.console.tables import HOSTILE
 from tests.console.test_rooms import cells, write
@@ -155,7 +155,6 @@ def test_hostile_saved_names_and_texts_stay_text(logged_in: LoggedIn) -> None:
         assert each.locator("img").count() == 0
 
 
-@pytest.mark.skipif(not AXE.exists(), reason="axe-core is not here: `make console` brings it")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", ["desktop", "phone"])
 def test_everyone_can_use_saved_queries(logged_in: LoggedIn, scheme: str, size: str) -> None:

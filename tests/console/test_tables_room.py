@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.console.browsers import AXE, PHONE, violations
+from tests.console.browsers import PHONE, violations
 from tests.console.conftest import OPERATOR, LoggedIn, picture
 from tests.console.tables import DAYS, HOSTILE, HOSTILE_SCHEMA, HOSTILE_TABLE, SALES_A_DAY
 
@@ -141,7 +141,6 @@ def test_hostile_names_and_bounds_stay_text(logged_in: LoggedIn) -> None:
     assert page.locator("img").count() == 0
 
 
-@pytest.mark.skipif(not AXE.exists(), reason="axe-core is not here: `make console` brings it")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", ["desktop", "phone"])
 def test_everyone_can_use_it(logged_in: LoggedIn, scheme: str, size: str) -> None:
