@@ -72,7 +72,8 @@ class Round:
         return "" if full is not None and full.code == error.code else f"{error}, not {full}\n{sql}"
 
     def _difference(self, case: Case, answer: Answer, parameters: Mapping[str, Parameter]) -> str:
-        if not case.is_offered:
+        # A state may be kept of a dimension that grows; each commit to the fact makes it useless.
+        if not case.is_offered and answer.is_refreshed:
             return f"offered: {case.text}"
         # The dimension changes between two questions only.
         pinned = case.over(f"{self.fact} VERSION AS OF {answer.snapshot(self.fact)}", self._dimension)
