@@ -255,6 +255,8 @@ def test_a_wish_to_cancel_reaches_the_replica_that_runs_it(meeting: Meeting) -> 
     here.beat([query, other], (), ())
     there.ask_to_cancel(id_of(query))
     there.ask_to_cancel(uuid4())
+    assert here.canceled() == {id_of(query)}
+    assert there.canceled() == frozenset()
     assert there.beat([running()], (), ()).canceled == frozenset()
     assert here.beat((), [id_of(query), id_of(other)], ()).canceled == {id_of(query)}
 
@@ -310,6 +312,7 @@ def test_a_store_that_is_down_is_named() -> None:
             lambda: replicas.take_lost(LOST_AFTER_S),
             lambda: replicas.find([uuid4()]),
             lambda: replicas.ask_to_cancel(uuid4()),
+            replicas.canceled,
             replicas.leave,
         ]
         for ask in asks:

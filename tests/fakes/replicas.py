@@ -61,6 +61,7 @@ class FakeReplicas:
         self.place = place
         self.replica = replica
         self.beats = 0
+        self.looks = 0
 
     def beat(
         self, opened: Sequence[OpenQuery], reported: Collection[UUID], closed: Collection[UUID]
@@ -153,6 +154,13 @@ class FakeReplicas:
             row = self.place.open_rows().get(query_id)
             if row is not None:
                 row.is_canceled = True
+
+    def canceled(self) -> Collection[UUID]:
+        with self.place.lock:
+            rows = self.place.open_rows().items()
+            own = self.replica.replica_id
+            self.looks += 1
+            return {query_id for query_id, row in rows if row.replica_id == own and row.is_canceled}
 
     def leave(self) -> None:
         with self.place.lock:

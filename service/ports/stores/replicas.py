@@ -47,7 +47,14 @@ class Replicas(Protocol):
         """
 
     def ask_to_cancel(self, query_id: UUID) -> None:
-        """Asks the replica that runs the query to cancel it; the replica learns it with its next beat.
+        """Asks the replica that runs the query to cancel it; the replica learns it when it looks.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+
+    def canceled(self) -> Collection[UUID]:
+        """Returns the open queries of this replica that others were asked to cancel; costs less than a beat.
 
         Raises:
             MetricsStoreDown: the store does not answer.

@@ -33,7 +33,10 @@ JUMP_MS = 5_000
 """A beat may have waited this long for a connection; a longer difference means that the store's clock was
 set.
 """
-WATCH_S = 0.5
+LOOK_S = 0.5
+"""How often a replica looks for what cannot wait for a beat: queries of its own that were canceled at another
+one, and ends of queries elsewhere that callers wait for here.
+"""
 ENDED_WITHIN_S = 5.0
 
 
@@ -108,8 +111,12 @@ class Presence:
 
         Does nothing if the store does not answer: no query waits for it.
         """
-        if query.query_id not in self._reported and not query.record.state.is_final:
-            self._circuit.ask(lambda: self._beat({query.query_id: query}, {}, ()), MetricsStoreDown)
+        if query.query_id in self._reported or query.record.state.is_final:
+            return
+        is_looking = self._may_be_canceled()
+        self._circuit.ask(lambda: self._beat({query.query_id: query}, {}, ()), MetricsStoreDown)
+        if not is_looking and self._may_be_canceled():
+            self._worker.wake()
 
     def find(self, query_id: UUID) -> OpenQuery | None:
         """Returns a query that is open at any replica.
@@ -128,7 +135,7 @@ class Presence:
         return self._replicas.find_request(caller, request_id)
 
     def ask_to_cancel(self, query_id: UUID) -> None:
-        """Asks the replica that runs the query to cancel it, within that replica's `interval_s`.
+        """Asks the replica that runs the query to cancel it; it looks every `LOOK_S`.
 
         Raises:
             MetricsStoreDown: the store does not answer.
@@ -163,6 +170,20 @@ class Presence:
             if not self._is_away:
                 log.warning("replica_not_seen", cure="the metrics store does not answer")
             self._is_away = True
+
+    def look(self) -> None:
+        """Ends queries that were canceled at another replica, without waiting for the next beat."""
+        if not self._may_be_canceled():
+            return
+        try:
+            canceled = self._replicas.canceled()
+        except MetricsStoreDown:
+            # The next beat finds out, and says so once.
+            return
+        with self._lock:
+            queries = [self._reported[query_id].query for query_id in canceled if query_id in self._reported]
+        for query in queries:
+            self._end(query, QueryCanceled())
 
     def close(self) -> None:
         """Reports that this replica ends. Call it when the records of all queries are written."""
@@ -258,9 +279,16 @@ class Presence:
             if self._clock.elapsed_ms() >= self._next_beat_ms:
                 self._next_beat_ms = self._clock.elapsed_ms() + self._bounds.interval_s * 1000
                 self.beat()
+            else:
+                self.look()
         finally:
             self._watched.look()
 
     def _pause_s(self) -> float:
         left_s = max(0.0, (self._next_beat_ms - self._clock.elapsed_ms()) / 1000)
-        return min(left_s, WATCH_S) if self._watched else left_s
+        return min(left_s, LOOK_S) if self._watched or self._may_be_canceled() else left_s
+
+    def _may_be_canceled(self) -> bool:
+        """Whether another replica may know a query that is open here, and be asked to cancel it."""
+        with self._lock:
+            return self._has_others and not self._is_away and bool(self._reported)

@@ -107,6 +107,11 @@ class PostgresReplicas:
         with self._transaction() as connection:
             connection.execute(update(OPEN_QUERIES).where(asked).values(is_canceled=True))
 
+    def canceled(self) -> Collection[UUID]:
+        """Implements the port's `canceled`."""
+        with self._transaction() as connection:
+            return frozenset(connection.scalars(self._canceled()))
+
     def leave(self) -> None:
         """Implements the port's `leave`."""
         own = REPLICAS.c.replica_id == self._replica.replica_id
