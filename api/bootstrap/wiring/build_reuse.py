@@ -11,6 +11,7 @@ from api.bootstrap.parts.components import Components
 from api.bootstrap.settings import Settings
 from api.bootstrap.settings.querying.reuse import ReuseResults
 from api.bootstrap.version import version_of
+from api.bootstrap.wiring.build_sessions import own_settings
 from service.adapters.filters.cache_connection import CacheConnection
 from service.adapters.reuse.bounded_view_states import BoundedViewStates
 from service.adapters.reuse.local_index import LocalResultIndex
@@ -66,6 +67,7 @@ def build_reuse(
         max_result_bytes=settings.reuse_max_result_bytes,
         settings=engine_fingerprint(components.spark_settings),
         max_wait_ms=round(settings.reuse_shared_max_wait_s * 1000),
+        own_settings=own_settings(settings),
     )
     reuse = ResultReuse(ports, bounds)
     if shared is not None:
