@@ -12,7 +12,7 @@ from uuid import UUID
 from service.errors.query_errors import ReplicaLost
 from service.errors.unavailable import MetricsStoreDown
 from service.model.query.query import QueryError, QueryState
-from service.model.query.replicas import Decided, OpenQuery, Replica, SeenReplica
+from service.model.query.replicas import BegunRequest, Decided, OpenQuery, Replica, SeenReplica
 from tests.fakes.clock import FakeClock
 from tests.fakes.metrics_store import FakeMetricsStore
 
@@ -38,6 +38,8 @@ class MeetingPlace:
     seen_ms: dict[UUID, int] = field(default_factory=dict)
     started: dict[UUID, tuple[Replica, datetime]] = field(default_factory=dict)
     rows: dict[UUID, Row] = field(default_factory=dict)
+    ended: set[UUID] = field(default_factory=set)
+    """Replicas whose process has ended without a word."""
     lock: Lock = field(default_factory=Lock)
 
     def pass_time(self, seconds: float) -> None:
@@ -117,6 +119,20 @@ class FakeReplicas:
                 for query_id, row in rows.items()
                 if query_id in query_ids
             }
+
+    def claim(self, query: OpenQuery) -> BegunRequest | None:
+        asked, own, now_ms = query.record, self.replica.replica_id, self.place.now_ms()
+        with self.place.lock:
+            rows = self.place.open_rows()
+            open_records = [
+                row.query.record for row in rows.values() if row.replica_id not in self.place.ended
+            ]
+            for record in (*open_records, *self.place.store.records):
+                if (record.caller, record.request_id) == (asked.caller, asked.request_id):
+                    return BegunRequest(record.query_id, record.fingerprint)
+            self.place.seen_ms[own] = now_ms
+            rows[asked.query_id] = Row(own, query, now_ms)
+            return None
 
     def find_request(self, caller: str, request_id: UUID) -> OpenQuery | None:
         with self.place.lock:

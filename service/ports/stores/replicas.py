@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 from uuid import UUID
 
-from service.model.query.replicas import Decided, OpenQuery, SeenReplica
+from service.model.query.replicas import BegunRequest, Decided, OpenQuery, SeenReplica
 
 
 class Replicas(Protocol):
@@ -70,6 +70,16 @@ class Replicas(Protocol):
 
 class OpenRequests(Protocol):
     """Finds open queries by the id that their caller gave the request."""
+
+    def claim(self, query: OpenQuery) -> BegunRequest | None:
+        """Writes a query down, unless its caller has begun another one under its requestId; returns that one.
+
+        Of several replicas that claim at once, one succeeds. The open query of a replica whose connections to
+        the store are gone does not count: its process has ended.
+
+        Raises:
+            MetricsStoreDown: nothing was written.
+        """
 
     def find_request(self, caller: str, request_id: UUID) -> OpenQuery | None:
         """Returns such a query, if it is written down and open, at any replica.

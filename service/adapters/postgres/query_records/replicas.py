@@ -8,8 +8,24 @@ from datetime import UTC, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, Executable, case, delete, exists, func, null, select, text, update
-from sqlalchemy.dialects.postgresql import insert
+import psycopg
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Executable,
+    Select,
+    Table,
+    case,
+    delete,
+    event,
+    exists,
+    func,
+    null,
+    select,
+    text,
+    update,
+)
+from sqlalchemy.dialects.postgresql import dialect, insert
 from sqlalchemy.sql.dml import ReturningInsert
 
 from service.adapters.postgres.query_records.metrics_rows import query_values
@@ -22,12 +38,13 @@ from service.adapters.postgres.query_records.take_lost import (
     milliseconds,
     take_lost,
 )
+from service.adapters.postgres.shared.advisory_lock import lock_number
 from service.adapters.postgres.shared.connecting import CONNECTION, store_engine
 from service.adapters.postgres.shared.postgres_errors import answering
 from service.adapters.postgres.shared.storable import storable
 from service.errors.query_errors import ReplicaLost
 from service.model.query.query import QueryRecord, QueryState
-from service.model.query.replicas import Decided, OpenQuery, Replica, SeenReplica
+from service.model.query.replicas import BegunRequest, Decided, OpenQuery, Replica, SeenReplica
 
 # If a crash of PostgreSQL loses the latest rows, nothing is lost: the next heartbeat writes them again.
 _CONNECTION = CONNECTION | {"options": f"{CONNECTION['options']} -c synchronous_commit=off"}
@@ -54,6 +71,13 @@ class PostgresReplicas:
     def __init__(self, url: str, replica: Replica) -> None:
         self._replica = replica
         self._engine = store_engine(url, _CONNECTION, pool_size=2, max_overflow=2, pool_timeout=3)
+
+        @event.listens_for(self._engine, "connect")
+        def _connected(connection: psycopg.Connection[Any], _record: object) -> None:
+            # It goes with the connection, so that others know at once when this process has ended.
+            held = select(func.pg_advisory_lock_shared(_presence(replica.replica_id)))
+            connection.execute(str(held.compile(dialect=dialect(), compile_kwargs={"literal_binds": True})))
+            connection.commit()
 
     def beat(
         self, opened: Sequence[OpenQuery], reported: Collection[UUID], closed: Collection[UUID]
@@ -95,6 +119,22 @@ class PostgresReplicas:
         with self._transaction() as connection:
             found = connection.scalar(asked.order_by(row.submitted_at.desc()).limit(1))
         return None if found is None else self.find((found,)).get(found)
+
+    def claim(self, query: OpenQuery) -> BegunRequest | None:
+        """Implements `OpenRequests`. Claims of one request take turns."""
+        request = storable(query.record.caller), query.record.request_id
+        with self._transaction() as connection:
+            turn = lock_number("request", request[0], str(request[1]))
+            connection.execute(select(func.pg_advisory_xact_lock(turn)))
+            begun = connection.execute(_begun(OPEN_QUERIES, *request, OPEN_QUERIES.c.replica_id)).all()
+            begun = [row for row in begun if self._is_there(connection, row.replica_id)]
+            # In this order: the transaction that writes a record deletes the open row.
+            begun = begun or list(connection.execute(_begun(QUERIES, *request)).all())
+            if begun:
+                return BegunRequest(begun[0].query_id, begun[0].fingerprint)
+            connection.execute(_seen(self._replica))
+            connection.execute(_opened([self._values(query)]))
+        return None
 
     def seen(self, limit: int) -> Sequence[SeenReplica]:
         """Implements `SeenReplicas`."""
@@ -139,9 +179,28 @@ class PostgresReplicas:
         started_at = row.started_at.astimezone(UTC)
         return SeenReplica(replica, started_at, row.silent_ms, row.open_queries, is_this_one)
 
+    def _is_there(self, connection: Connection, replica_id: UUID) -> bool:
+        """Whether the replica has a connection to the store: each one of it holds this lock."""
+        if replica_id == self._replica.replica_id:
+            return True
+        return not connection.scalar(select(func.pg_try_advisory_xact_lock(_presence(replica_id))))
+
     def _canceled(self) -> Executable:
         row = OPEN_QUERIES.c
         return select(row.query_id).where(row.replica_id == self._replica.replica_id, row.is_canceled)
+
+
+def _presence(replica_id: UUID) -> ColumnElement[int]:
+    """Returns the number of the lock that the connections of a replica hold."""
+    return lock_number("replica", str(replica_id))
+
+
+def _begun(
+    table: Table, caller: str, request_id: UUID | None, *more: ColumnElement[Any]
+) -> Select[tuple[Any, ...]]:
+    row = table.c
+    asked = select(row.query_id, row.fingerprint, *more)
+    return asked.where(row.caller == caller, row.request_id == request_id).order_by(row.submitted_at.desc())
 
 
 def _seen(replica: Replica) -> ReturningInsert[int]:

@@ -182,7 +182,15 @@ def in_session(**values: Any) -> SessionUse:
         (in_session(views=(SessionView("top", "SELECT 1"),)), False),
         (in_session(views=(SessionView("sales", "SELECT 1"),)), False),
     ],
-    ids=["no values", "the gateway's own", "harmless", "types", "time zone", "another view", "view of the name"],
+    ids=[
+        "no values",
+        "the gateway's own",
+        "harmless",
+        "types",
+        "time zone",
+        "another view",
+        "view of the name",
+    ],
 )
 def test_a_session_that_reads_as_none_reuses_results_and_leaves_them(
     session: SessionUse, expected: bool
