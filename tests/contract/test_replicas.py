@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -15,6 +16,7 @@ from sqlalchemy import create_engine, text
 from service.adapters.postgres.query_records.metrics_store import PostgresQueryStore
 from service.adapters.postgres.query_records.replicas import PostgresReplicas
 from service.errors.unavailable import MetricsStoreDown
+from service.model.query.history import MAX_SQL_CHARACTERS, QueryListing
 from service.model.query.query import QueryRecord, QueryState
 from service.model.query.replicas import BegunRequest, OpenQuery, Replica
 from service.ports.stores.query_store import QueryStore
@@ -140,6 +142,38 @@ def test_an_open_query_is_found_by_the_id_that_its_caller_gave_it(meeting: Meeti
     assert there.find_request("ann", uuid4()) is None
     meeting.store.record([replace(query.record, state=QueryState.SUCCEEDED)])
     assert there.find_request("ann", request_id) is None
+
+
+def test_open_queries_of_the_others_are_listed(meeting: Meeting) -> None:
+    here, there = meeting.replica(), meeting.replica()
+    queries = [running() for _ in range(3)]
+    old, waiting, of_bob = (
+        replace(query, record=replace(query.record, **changed))
+        for query, changed in zip(
+            queries,
+            (
+                {"submitted_at": SUBMITTED_AT - timedelta(seconds=1)},
+                {"state": QueryState.QUEUED, "sql": "SELECT 1" * 1000},
+                {"caller": "bob", "submitted_at": SUBMITTED_AT + timedelta(seconds=1)},
+            ),
+            strict=True,
+        )
+    )
+    here.beat([old, waiting, of_bob], (), ())
+
+    def listed(caller: str | None, replica: SharedQueries = there, **more: Any) -> list[UUID]:
+        return [each.query_id for each in replica.listed(QueryListing(caller, **({"limit": 9} | more)))]
+
+    assert listed("ann") == [id_of(waiting), id_of(old)]
+    assert listed(None) == [id_of(of_bob), id_of(waiting), id_of(old)]
+    assert listed(None, limit=1) == [id_of(of_bob)]
+    assert listed(None, state=QueryState.QUEUED) == [id_of(waiting)]
+    [shown] = there.listed(QueryListing("ann", 9, QueryState.QUEUED))
+    assert (len(shown.sql), shown.caller, shown.elapsed_ms >= 1500) == (MAX_SQL_CHARACTERS, "ann", True)
+    assert listed(None, before=shown.position) == [id_of(old)]
+    assert listed(None, here) == []
+    meeting.store.record([replace(old.record, state=QueryState.SUCCEEDED)])
+    assert listed("ann") == [id_of(waiting)]
 
 
 def same_request(query: OpenQuery, **changed: Any) -> OpenQuery:
@@ -368,6 +402,7 @@ def test_a_store_that_is_down_is_named() -> None:
             lambda: replicas.find([uuid4()]),
             lambda: replicas.ask_to_cancel(uuid4()),
             lambda: replicas.claim(running()),
+            lambda: replicas.listed(QueryListing(None, 1)),
             replicas.canceled,
             replicas.leave,
         ]

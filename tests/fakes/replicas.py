@@ -11,6 +11,7 @@ from uuid import UUID
 
 from service.errors.query_errors import ReplicaLost
 from service.errors.unavailable import MetricsStoreDown
+from service.model.query.history import QueryListing, QuerySummary, summary_of
 from service.model.query.query import QueryError, QueryState
 from service.model.query.replicas import BegunRequest, Decided, OpenQuery, Replica, SeenReplica
 from tests.fakes.clock import FakeClock
@@ -133,6 +134,15 @@ class FakeReplicas:
             self.place.seen_ms[own] = now_ms
             rows[asked.query_id] = Row(own, query, now_ms)
             return None
+
+    def listed(self, listing: QueryListing) -> Sequence[QuerySummary]:
+        with self.place.lock:
+            rows = [
+                row for row in self.place.open_rows().values() if row.replica_id != self.replica.replica_id
+            ]
+        found = [summary_of(row.query.record, row.query.elapsed_ms) for row in rows]
+        taken = sorted(filter(listing.takes, found), key=lambda summary: summary.position, reverse=True)
+        return taken[: listing.limit]
 
     def find_request(self, caller: str, request_id: UUID) -> OpenQuery | None:
         with self.place.lock:

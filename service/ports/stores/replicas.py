@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 from uuid import UUID
 
+from service.model.query.history import QueryListing, QuerySummary
 from service.model.query.replicas import BegunRequest, Decided, OpenQuery, SeenReplica
 
 
@@ -100,5 +101,16 @@ class SeenReplicas(Protocol):
         """
 
 
-class SharedQueries(Replicas, OpenRequests, SeenReplicas, Protocol):
+class OpenElsewhere(Protocol):
+    """Lists queries that are open at other replicas."""
+
+    def listed(self, listing: QueryListing) -> Sequence[QuerySummary]:
+        """Returns those that are written down, the newest first, in the states that were reported last.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+
+
+class SharedQueries(Replicas, OpenRequests, OpenElsewhere, SeenReplicas, Protocol):
     """The open queries of all replicas."""

@@ -23,6 +23,7 @@ from sqlalchemy import (
     null,
     select,
     text,
+    tuple_,
     update,
 )
 from sqlalchemy.dialects.postgresql import dialect, insert
@@ -43,6 +44,7 @@ from service.adapters.postgres.shared.connecting import CONNECTION, store_engine
 from service.adapters.postgres.shared.postgres_errors import answering
 from service.adapters.postgres.shared.storable import storable
 from service.errors.query_errors import ReplicaLost
+from service.model.query.history import QueryListing, QuerySummary, summary_of
 from service.model.query.query import QueryRecord, QueryState
 from service.model.query.replicas import BegunRequest, Decided, OpenQuery, Replica, SeenReplica
 
@@ -106,9 +108,7 @@ class PostgresReplicas:
 
     def find(self, query_ids: Collection[UUID]) -> Mapping[UUID, OpenQuery]:
         """Implements the port's `find`."""
-        row = OPEN_QUERIES.c
-        by_now_ms = row.elapsed_ms + milliseconds(NOW - row.told_at)
-        statement = select(*row, by_now_ms.label("by_now_ms")).where(row.query_id.in_(query_ids))
+        statement = _opened_rows().where(OPEN_QUERIES.c.query_id.in_(query_ids))
         with self._transaction() as connection:
             return {row.query_id: _open_query(row) for row in connection.execute(statement)}
 
@@ -135,6 +135,13 @@ class PostgresReplicas:
             connection.execute(_seen(self._replica))
             connection.execute(_opened([self._values(query)]))
         return None
+
+    def listed(self, listing: QueryListing) -> Sequence[QuerySummary]:
+        """Implements `OpenElsewhere`."""
+        statement = _listed(listing).where(OPEN_QUERIES.c.replica_id != self._replica.replica_id)
+        with self._transaction() as connection:
+            found = [_open_query(row) for row in connection.execute(statement)]
+        return [summary_of(query.record, query.elapsed_ms) for query in found]
 
     def seen(self, limit: int) -> Sequence[SeenReplica]:
         """Implements `SeenReplicas`."""
@@ -242,6 +249,25 @@ def _opened(rows: Sequence[Mapping[str, object]]) -> Executable:
     statement = insert(OPEN_QUERIES).values(rows)
     changed = {name: statement.excluded[name] for name in ("state", "queued_ms", "elapsed_ms")}
     return statement.on_conflict_do_update(index_elements=["query_id"], set_=changed | {"told_at": NOW})
+
+
+def _opened_rows() -> Select[tuple[Any, ...]]:
+    row = OPEN_QUERIES.c
+    by_now_ms = row.elapsed_ms + milliseconds(NOW - row.told_at)
+    return select(*row, by_now_ms.label("by_now_ms"))
+
+
+def _listed(listing: QueryListing) -> Select[tuple[Any, ...]]:
+    row = OPEN_QUERIES.c
+    statement = _opened_rows().order_by(row.submitted_at.desc(), row.query_id.desc()).limit(listing.limit)
+    if listing.caller is not None:
+        statement = statement.where(row.caller == storable(listing.caller))
+    if listing.state is not None:
+        statement = statement.where(row.state == listing.state.value)
+    if listing.before is not None:
+        before = (listing.before.submitted_at, listing.before.query_id)
+        statement = statement.where(tuple_(row.submitted_at, row.query_id) < before)
+    return statement
 
 
 def _lost_among(query_ids: Collection[UUID]) -> Executable:

@@ -15,6 +15,7 @@ import pytest
 from service.errors.query_errors import QueryNotFound, RequestIdReused, TooManyQueries
 from service.errors.unavailable import MetricsStoreDown
 from service.model.policies.decisions import FULL_ACCESS
+from service.model.query.history import QueryListing
 from service.model.query.query import QueryRecord, QueryRequest, QueryState
 from service.model.query.replicas import Replica
 from service.query.query_service import QueryBounds, QueryService, Submission
@@ -159,6 +160,22 @@ def test_an_id_of_a_query_that_has_just_begun_is_known(what: str) -> None:
                 assert not both.given_out(query_id).is_final
                 ask(both, what, query_id)
             assert both.pauses == 0
+
+
+def test_a_query_that_is_open_at_one_gateway_is_listed_by_both() -> None:
+    with pair() as both:
+        with both.here.bench.engine.paused():
+            query_id = both.submit()
+            both.given_out(query_id)
+            listing = QueryListing("ann", limit=10)
+            for gateway in (both.here, both.there):
+                [listed] = gateway.queries.overview.list_queries(listing)
+                assert (listed.query_id, listed.state.is_final) == (query_id, False)
+            assert both.there.queries.overview.list_queries(QueryListing("bob", limit=10)) == []
+        both.ended(query_id)
+        both.here.journal.write()
+        [listed] = both.there.queries.overview.list_queries(listing)
+        assert listed.state is QueryState.SUCCEEDED
 
 
 def new_request() -> QueryRequest:
