@@ -144,21 +144,17 @@ def test_an_open_query_is_found_by_the_id_that_its_caller_gave_it(meeting: Meeti
     assert there.find_request("ann", request_id) is None
 
 
+def changed(**fields: Any) -> OpenQuery:
+    """Returns another open query with these fields of its record."""
+    query = running()
+    return replace(query, record=replace(query.record, **fields))
+
+
 def test_open_queries_of_the_others_are_listed(meeting: Meeting) -> None:
     here, there = meeting.replica(), meeting.replica()
-    queries = [running() for _ in range(3)]
-    old, waiting, of_bob = (
-        replace(query, record=replace(query.record, **changed))
-        for query, changed in zip(
-            queries,
-            (
-                {"submitted_at": SUBMITTED_AT - timedelta(seconds=1)},
-                {"state": QueryState.QUEUED, "sql": "SELECT 1" * 1000},
-                {"caller": "bob", "submitted_at": SUBMITTED_AT + timedelta(seconds=1)},
-            ),
-            strict=True,
-        )
-    )
+    old = changed(submitted_at=SUBMITTED_AT - timedelta(seconds=1))
+    waiting = changed(state=QueryState.QUEUED, sql="SELECT 1" * 1000)
+    of_bob = changed(caller="bob", submitted_at=SUBMITTED_AT + timedelta(seconds=1))
     here.beat([old, waiting, of_bob], (), ())
 
     def listed(caller: str | None, replica: SharedQueries = there, **more: Any) -> list[UUID]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 def is_known(if_none_match: str | None, tag: str) -> bool:
     r"""Whether the header If-None-Match has this strong ETag.
 
-    Weak ones count, as the RFC says: a proxy that compresses an answer makes its ETag weak. `*` has every tag.
+    Weak ones count, as the RFC says: a proxy that compresses an answer makes its ETag weak. `*` is any tag.
 
     >>> is_known('"a", W/"b"', '"b"'), is_known("*", '"b"'), is_known('"a"', '"b"'), is_known(None, '"b"')
     (True, True, False, False)

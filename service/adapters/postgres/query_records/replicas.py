@@ -26,7 +26,7 @@ from sqlalchemy import (
     tuple_,
     update,
 )
-from sqlalchemy.dialects.postgresql import dialect, insert
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.sql.dml import ReturningInsert
 
 from service.adapters.postgres.query_records.metrics_rows import query_values
@@ -39,7 +39,7 @@ from service.adapters.postgres.query_records.take_lost import (
     milliseconds,
     take_lost,
 )
-from service.adapters.postgres.shared.advisory_lock import lock_number
+from service.adapters.postgres.shared.advisory_lock import lock_key, lock_number
 from service.adapters.postgres.shared.connecting import CONNECTION, store_engine
 from service.adapters.postgres.shared.postgres_errors import answering
 from service.adapters.postgres.shared.storable import storable
@@ -74,11 +74,12 @@ class PostgresReplicas:
         self._replica = replica
         self._engine = store_engine(url, _CONNECTION, pool_size=2, max_overflow=2, pool_timeout=3)
 
+        held = lock_key(*_presence(replica.replica_id))
+
         @event.listens_for(self._engine, "connect")
         def _connected(connection: psycopg.Connection[Any], _record: object) -> None:
             # It goes with the connection, so that others know at once when this process has ended.
-            held = select(func.pg_advisory_lock_shared(_presence(replica.replica_id)))
-            connection.execute(str(held.compile(dialect=dialect(), compile_kwargs={"literal_binds": True})))
+            connection.execute("SELECT pg_advisory_lock_shared(%s)", (held,))
             connection.commit()
 
     def beat(
@@ -190,16 +191,18 @@ class PostgresReplicas:
         """Whether the replica has a connection to the store: each one of it holds this lock."""
         if replica_id == self._replica.replica_id:
             return True
-        return not connection.scalar(select(func.pg_try_advisory_xact_lock(_presence(replica_id))))
+        return not connection.scalar(
+            select(func.pg_try_advisory_xact_lock(lock_number(*_presence(replica_id))))
+        )
 
     def _canceled(self) -> Executable:
         row = OPEN_QUERIES.c
         return select(row.query_id).where(row.replica_id == self._replica.replica_id, row.is_canceled)
 
 
-def _presence(replica_id: UUID) -> ColumnElement[int]:
-    """Returns the number of the lock that the connections of a replica hold."""
-    return lock_number("replica", str(replica_id))
+def _presence(replica_id: UUID) -> tuple[str, str]:
+    """Returns the words of the lock that the connections of a replica hold."""
+    return "replica", str(replica_id)
 
 
 def _begun(
