@@ -131,7 +131,7 @@ class FakeReplicas:
             for record in (*open_records, *self.place.store.records):
                 if (record.caller, record.request_id) == (asked.caller, asked.request_id):
                     return BegunRequest(record.query_id, record.fingerprint)
-            self.place.seen_ms[own] = now_ms
+            self.place.seen_ms.setdefault(own, now_ms)
             rows[asked.query_id] = Row(own, query, now_ms)
             return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
@@ -11,7 +12,6 @@ from api.bootstrap.parts.components import Components
 from api.bootstrap.settings import Settings
 from api.bootstrap.settings.querying.reuse import ReuseResults
 from api.bootstrap.version import version_of
-from api.bootstrap.wiring.build_sessions import own_settings
 from service.adapters.filters.cache_connection import CacheConnection
 from service.adapters.reuse.bounded_view_states import BoundedViewStates
 from service.adapters.reuse.local_index import LocalResultIndex
@@ -42,8 +42,12 @@ def build_reuse(
     lineage: Lineage,
     metrics: QueryMetrics,
     readable: ReadableResults,
+    own_settings: Mapping[str, str],
 ) -> Reuse:
-    """Returns the reuse of results, or none if the operator does not want it."""
+    """Returns the reuse of results, or none if the operator does not want it.
+
+    `own_settings` are the engine's, as far as sessions may have others.
+    """
     if settings.reuse_results is ReuseResults.NEVER:
         return NoReuse()
     local = LocalResultIndex(settings.reuse_max_entries, settings.reuse_max_bytes)
@@ -67,7 +71,7 @@ def build_reuse(
         max_result_bytes=settings.reuse_max_result_bytes,
         settings=engine_fingerprint(components.spark_settings),
         max_wait_ms=round(settings.reuse_shared_max_wait_s * 1000),
-        own_settings=own_settings(settings),
+        own_settings=own_settings,
     )
     reuse = ResultReuse(ports, bounds)
     if shared is not None:

@@ -75,8 +75,8 @@ class OpenRequests(Protocol):
     def claim(self, query: OpenQuery) -> BegunRequest | None:
         """Writes a query down, unless its caller has begun another one under its requestId; returns that one.
 
-        Of several replicas that claim at once, one succeeds. The open query of a replica whose connections to
-        the store are gone does not count: its process has ended.
+        If several replicas claim at once, one succeeds. The open query of a replica whose connections to the
+        store are gone does not count: its process has ended.
 
         Raises:
             MetricsStoreDown: nothing was written.

@@ -26,7 +26,7 @@ from sqlalchemy import (
     tuple_,
     update,
 )
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.dialects.postgresql import Insert, insert
 from sqlalchemy.sql.dml import ReturningInsert
 
 from service.adapters.postgres.query_records.metrics_rows import query_values
@@ -133,7 +133,8 @@ class PostgresReplicas:
             begun = begun or list(connection.execute(_begun(QUERIES, *request)).all())
             if begun:
                 return BegunRequest(begun[0].query_id, begun[0].fingerprint)
-            connection.execute(_seen(self._replica))
+            # Beats update this row. Claims do not, so that they need not wait for one another.
+            connection.execute(_known(self._replica))
             connection.execute(_opened([self._values(query)]))
         return None
 
@@ -213,10 +214,18 @@ def _begun(
     return asked.where(row.caller == caller, row.request_id == request_id).order_by(row.submitted_at.desc())
 
 
+def _known(replica: Replica) -> Executable:
+    return _inserted(replica).on_conflict_do_nothing(index_elements=["replica_id"])
+
+
+def _inserted(replica: Replica) -> Insert:
+    return insert(REPLICAS).values(replica_id=replica.replica_id, name=storable(replica.name))
+
+
 def _seen(replica: Replica) -> ReturningInsert[int]:
-    values = {"replica_id": replica.replica_id, "name": storable(replica.name)}
-    statement = insert(REPLICAS).values(values)
-    statement = statement.on_conflict_do_update(index_elements=["replica_id"], set_={"last_seen": NOW})
+    statement = _inserted(replica).on_conflict_do_update(
+        index_elements=["replica_id"], set_={"last_seen": NOW}
+    )
     return statement.returning(milliseconds(REPLICAS.c.last_seen))
 
 
