@@ -11,11 +11,14 @@ from functools import partial
 from uuid import UUID, uuid4
 
 from service import audited
+from service.errors.gateway_error import GatewayError
 from service.errors.query_errors import QueryCanceled
-from service.idempotency import sent_before
+from service.idempotency import same_request, sent_before
 from service.model.operations.usage import PoolUse
 from service.model.policies.decisions import Access
 from service.model.query.query import QueryRequest, QueryState
+from service.model.query.replicas import BegunRequest
+from service.model.query.statement_text import may_write
 from service.ports.stores.query_store import QueryHistory, QueryStore
 from service.ports.stores.replicas import SharedQueries
 from service.query.execution.run_query import QueryPorts
@@ -119,8 +122,12 @@ class QueryService:
         group = self._rules.group_of(caller, roles, request.tags)
         # A query with an answer needs no place in the queue.
         needs_place = found is None or found.result is None
-        reserve = partial(self.workers.reserve, group)
-        registered = self.registry.add(query, reserve if needs_place else no_place)
+        begun = self._begun_elsewhere(query) if needs_place else None
+        if begun is not None:
+            return Submission(begun.query_id, is_reused=True)
+        registered = self._registered(
+            query, partial(self.workers.reserve, group) if needs_place else no_place
+        )
         if registered is query:
             _hand_over_to_audit()
             query.finished.add_done_callback(self._intake.stir)
@@ -130,6 +137,29 @@ class QueryService:
             hand_over = self.workers.hand_over if needs_place else partial(self.workers.take_late, group)
             self.ports.reuse.place(query, found, lambda placed: context.run(hand_over, placed))
         return Submission(registered.query_id, is_reused=registered is not query)
+
+    def _begun_elsewhere(self, query: QueryHandle) -> BegunRequest | None:
+        """Returns what another replica began for the query's requestId. Otherwise no other one begins it.
+
+        A statement that writes is begun once by other means: see ADR 68.
+
+        Raises:
+            RequestIdReused: that has another body.
+        """
+        if query.request.request_id is None or may_write(query.request.sql):
+            return None
+        begun = self._others.claim(query)
+        return None if begun is None else same_request(begun, query.fingerprint)
+
+    def _registered(self, query: QueryHandle, reserve: Callable[[QueryHandle], None]) -> QueryHandle:
+        try:
+            registered = self.registry.add(query, reserve)
+        except GatewayError:
+            self._others.give_up(query)
+            raise
+        if registered is not query:
+            self._others.give_up(query)
+        return registered
 
     def finished(self, query_id: UUID) -> Future[None]:
         """Returns a future that resolves when the query has ended, at any replica.

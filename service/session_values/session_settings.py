@@ -12,6 +12,7 @@ from types import MappingProxyType
 from zoneinfo import available_timezones
 
 from service.errors.session_errors import SessionSettingRefused
+from service.model.sessions.sessions import SessionValues
 
 TIME_ZONE = "spark.sql.session.timeZone"
 ANSI = "spark.sql.ansi.enabled"
@@ -104,6 +105,19 @@ def setting_value(name: str, value: str) -> str:
     if found is None:
         raise SessionSettingRefused(f"{name} takes {words}, not {text[:60]!r}.")
     return found
+
+
+def reads_as_without(values: SessionValues, own: Mapping[str, str]) -> bool:
+    """Whether each query has the same rows in this session and in none, at the same catalog and schema.
+
+    `own` are the gateway's own values. A session with temporary views never does: they hide tables.
+
+    >>> reads_as_without(SessionValues(settings={"spark.sql.shuffle.partitions": "4"}), {})
+    True
+    >>> reads_as_without(SessionValues(settings={"spark.sql.ansi.enabled": "false"}), {})
+    False
+    """
+    return not values.views and not changed_settings(values.settings, own)
 
 
 def changed_settings(settings: Mapping[str, str], own: Mapping[str, str]) -> Mapping[str, str]:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -14,8 +16,9 @@ from sqlalchemy import create_engine, text
 from service.adapters.postgres.query_records.metrics_store import PostgresQueryStore
 from service.adapters.postgres.query_records.replicas import PostgresReplicas
 from service.errors.unavailable import MetricsStoreDown
+from service.model.query.history import MAX_SQL_CHARACTERS, QueryListing
 from service.model.query.query import QueryRecord, QueryState
-from service.model.query.replicas import OpenQuery, Replica
+from service.model.query.replicas import BegunRequest, OpenQuery, Replica
 from service.ports.stores.query_store import QueryStore
 from service.ports.stores.replicas import Replicas, SharedQueries
 from tests.contract.test_metrics_store import NOBODY_THERE
@@ -33,13 +36,19 @@ class Meeting:
     store: QueryStore
     replica: Callable[[], SharedQueries]
     pass_time: Callable[[float], None]
+    kill: Callable[[SharedQueries], None]
 
 
 @pytest.fixture(params=["fake", "postgres"])
 def meeting(request: pytest.FixtureRequest) -> Iterator[Meeting]:
     if request.param == "fake":
         place = MeetingPlace(FakeMetricsStore())
-        yield Meeting(place.store, lambda: FakeReplicas(place, named()), place.pass_time)
+
+        def end(replica: SharedQueries) -> None:
+            assert isinstance(replica, FakeReplicas)
+            place.ended.add(replica.replica.replica_id)
+
+        yield Meeting(place.store, lambda: FakeReplicas(place, named()), place.pass_time, end)
         return
     url = request.getfixturevalue("metrics_url")
     engine = create_engine(url)
@@ -67,7 +76,12 @@ def meeting(request: pytest.FixtureRequest) -> Iterator[Meeting]:
             stack.callback(made.close)
             return made
 
-        yield Meeting(store, replica, pass_time)
+        def kill(replica: SharedQueries) -> None:
+            assert isinstance(replica, PostgresReplicas)
+            # As the kernel does for a process that has ended.
+            replica.close()
+
+        yield Meeting(store, replica, pass_time, kill)
 
 
 def named() -> Replica:
@@ -128,6 +142,77 @@ def test_an_open_query_is_found_by_the_id_that_its_caller_gave_it(meeting: Meeti
     assert there.find_request("ann", uuid4()) is None
     meeting.store.record([replace(query.record, state=QueryState.SUCCEEDED)])
     assert there.find_request("ann", request_id) is None
+
+
+def changed(**fields: Any) -> OpenQuery:
+    """Returns another open query with these fields of its record."""
+    query = running()
+    return replace(query, record=replace(query.record, **fields))
+
+
+def test_open_queries_of_the_others_are_listed(meeting: Meeting) -> None:
+    here, there = meeting.replica(), meeting.replica()
+    old = changed(submitted_at=SUBMITTED_AT - timedelta(seconds=1))
+    waiting = changed(state=QueryState.QUEUED, sql="SELECT 1" * 1000)
+    of_bob = changed(caller="bob", submitted_at=SUBMITTED_AT + timedelta(seconds=1))
+    here.beat([old, waiting, of_bob], (), ())
+
+    def listed(caller: str | None, replica: SharedQueries = there, **more: Any) -> list[UUID]:
+        return [each.query_id for each in replica.listed(QueryListing(caller, **({"limit": 9} | more)))]
+
+    assert listed("ann") == [id_of(waiting), id_of(old)]
+    assert listed(None) == [id_of(of_bob), id_of(waiting), id_of(old)]
+    assert listed(None, limit=1) == [id_of(of_bob)]
+    assert listed(None, state=QueryState.QUEUED) == [id_of(waiting)]
+    [shown] = there.listed(QueryListing("ann", 9, QueryState.QUEUED))
+    assert (len(shown.sql), shown.caller, shown.elapsed_ms >= 1500) == (MAX_SQL_CHARACTERS, "ann", True)
+    assert listed(None, before=shown.position) == [id_of(old)]
+    assert listed(None, here) == []
+    meeting.store.record([replace(old.record, state=QueryState.SUCCEEDED)])
+    assert listed("ann") == [id_of(waiting)]
+
+
+def same_request(query: OpenQuery, **changed: Any) -> OpenQuery:
+    """Returns another query that was sent under the same requestId."""
+    return replace(query, record=replace(query.record, query_id=uuid4(), **changed))
+
+
+def test_a_request_is_begun_once(meeting: Meeting) -> None:
+    here, there, query = meeting.replica(), meeting.replica(), running()
+    begun = BegunRequest(id_of(query), query.record.fingerprint)
+    assert here.claim(query) is None
+    assert found(there, query) is not None
+    assert there.claim(same_request(query)) == begun
+    assert here.claim(same_request(query, fingerprint="cd" * 32)) == begun
+    assert there.claim(same_request(query, caller="bob")) is None
+    assert there.claim(same_request(query, request_id=uuid4())) is None
+    meeting.store.record([replace(query.record, state=QueryState.SUCCEEDED)])
+    assert there.claim(same_request(query)) == begun
+    # A claim that was given up leaves the request to others.
+    other = running()
+    assert here.claim(other) is None
+    here.beat((), (), [id_of(other)])
+    assert there.claim(same_request(other)) is None
+
+
+def test_of_many_that_claim_a_request_one_begins_it(meeting: Meeting) -> None:
+    replicas = [meeting.replica() for _ in range(4)]
+    first = running()
+    queries = [same_request(first) for _ in replicas]
+    with ThreadPoolExecutor(len(replicas)) as threads:
+        claims = list(threads.map(lambda at: replicas[at].claim(queries[at]), range(len(replicas))))
+    [winner] = [query for query, claim in zip(queries, claims, strict=True) if claim is None]
+    assert {claim.query_id for claim in claims if claim is not None} == {id_of(winner)}
+
+
+def test_a_request_of_a_process_that_has_ended_is_free_at_once(meeting: Meeting) -> None:
+    here, there, query = meeting.replica(), meeting.replica(), running()
+    assert here.claim(query) is None
+    meeting.kill(here)
+    assert there.claim(same_request(query)) is None
+    meeting.pass_time(LOST_AFTER_S + 1)
+    there.beat((), (), ())
+    assert there.take_lost(LOST_AFTER_S) == [id_of(query)]
 
 
 def test_a_state_that_changed_is_reported_again(meeting: Meeting) -> None:
@@ -255,6 +340,8 @@ def test_a_wish_to_cancel_reaches_the_replica_that_runs_it(meeting: Meeting) -> 
     here.beat([query, other], (), ())
     there.ask_to_cancel(id_of(query))
     there.ask_to_cancel(uuid4())
+    assert here.canceled() == {id_of(query)}
+    assert there.canceled() == frozenset()
     assert there.beat([running()], (), ()).canceled == frozenset()
     assert here.beat((), [id_of(query), id_of(other)], ()).canceled == {id_of(query)}
 
@@ -310,6 +397,9 @@ def test_a_store_that_is_down_is_named() -> None:
             lambda: replicas.take_lost(LOST_AFTER_S),
             lambda: replicas.find([uuid4()]),
             lambda: replicas.ask_to_cancel(uuid4()),
+            lambda: replicas.claim(running()),
+            lambda: replicas.listed(QueryListing(None, 1)),
+            replicas.canceled,
             replicas.leave,
         ]
         for ask in asks:

@@ -11,8 +11,9 @@ from uuid import UUID
 
 from service.errors.query_errors import ReplicaLost
 from service.errors.unavailable import MetricsStoreDown
+from service.model.query.history import QueryListing, QuerySummary, summary_of
 from service.model.query.query import QueryError, QueryState
-from service.model.query.replicas import Decided, OpenQuery, Replica, SeenReplica
+from service.model.query.replicas import BegunRequest, Decided, OpenQuery, Replica, SeenReplica
 from tests.fakes.clock import FakeClock
 from tests.fakes.metrics_store import FakeMetricsStore
 
@@ -38,6 +39,8 @@ class MeetingPlace:
     seen_ms: dict[UUID, int] = field(default_factory=dict)
     started: dict[UUID, tuple[Replica, datetime]] = field(default_factory=dict)
     rows: dict[UUID, Row] = field(default_factory=dict)
+    ended: set[UUID] = field(default_factory=set)
+    """Replicas whose process has ended without a word."""
     lock: Lock = field(default_factory=Lock)
 
     def pass_time(self, seconds: float) -> None:
@@ -61,6 +64,7 @@ class FakeReplicas:
         self.place = place
         self.replica = replica
         self.beats = 0
+        self.looks = 0
 
     def beat(
         self, opened: Sequence[OpenQuery], reported: Collection[UUID], closed: Collection[UUID]
@@ -117,6 +121,29 @@ class FakeReplicas:
                 if query_id in query_ids
             }
 
+    def claim(self, query: OpenQuery) -> BegunRequest | None:
+        asked, own, now_ms = query.record, self.replica.replica_id, self.place.now_ms()
+        with self.place.lock:
+            rows = self.place.open_rows()
+            open_records = [
+                row.query.record for row in rows.values() if row.replica_id not in self.place.ended
+            ]
+            for record in (*open_records, *self.place.store.records):
+                if (record.caller, record.request_id) == (asked.caller, asked.request_id):
+                    return BegunRequest(record.query_id, record.fingerprint)
+            self.place.seen_ms.setdefault(own, now_ms)
+            rows[asked.query_id] = Row(own, query, now_ms)
+            return None
+
+    def listed(self, listing: QueryListing) -> Sequence[QuerySummary]:
+        with self.place.lock:
+            rows = [
+                row for row in self.place.open_rows().values() if row.replica_id != self.replica.replica_id
+            ]
+        found = [summary_of(row.query.record, row.query.elapsed_ms) for row in rows]
+        taken = sorted(filter(listing.takes, found), key=lambda summary: summary.position, reverse=True)
+        return taken[: listing.limit]
+
     def find_request(self, caller: str, request_id: UUID) -> OpenQuery | None:
         with self.place.lock:
             queries = [row.query for row in self.place.open_rows().values()]
@@ -153,6 +180,13 @@ class FakeReplicas:
             row = self.place.open_rows().get(query_id)
             if row is not None:
                 row.is_canceled = True
+
+    def canceled(self) -> Collection[UUID]:
+        with self.place.lock:
+            rows = self.place.open_rows().items()
+            own = self.replica.replica_id
+            self.looks += 1
+            return {query_id for query_id, row in rows if row.replica_id == own and row.is_canceled}
 
     def leave(self) -> None:
         with self.place.lock:

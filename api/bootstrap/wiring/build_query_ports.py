@@ -12,6 +12,7 @@ from api.bootstrap.wiring.build_pruner import build_pruner
 from api.bootstrap.wiring.build_refresh import build_refresh
 from api.bootstrap.wiring.build_results import build_results
 from api.bootstrap.wiring.build_reuse import build_reuse
+from api.bootstrap.wiring.build_sessions import own_settings
 from service.adapters.lineage.lineage_journal import LineageJournal
 from service.adapters.processes.bounded_processes import BoundedProcesses
 from service.adapters.telemetry.buffered_journal import BufferedJournal
@@ -80,7 +81,17 @@ def build_query_ports(
         running=components.engine,
         admission_metrics=metrics.admission,
         cpu_times=components.engine if components.spark_settings.counts_cpu else None,
-        reuse=build_reuse(settings, components, results, audited, clock, lineage, metrics, readable),
+        reuse=build_reuse(
+            settings,
+            components,
+            results,
+            audited,
+            clock,
+            lineage,
+            metrics,
+            readable,
+            own_settings(settings),
+        ),
         session_views=SessionViewTexts(components.engine, calls, components.catalog_names),
         refresh=build_refresh(settings, components, pruner, calls, clock, lineage, metrics),
     )

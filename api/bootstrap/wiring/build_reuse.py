@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
@@ -41,8 +42,12 @@ def build_reuse(
     lineage: Lineage,
     metrics: QueryMetrics,
     readable: ReadableResults,
+    own_settings: Mapping[str, str],
 ) -> Reuse:
-    """Returns the reuse of results, or none if the operator does not want it."""
+    """Returns the reuse of results, or none if the operator does not want it.
+
+    `own_settings` are the engine's, as far as sessions may have others.
+    """
     if settings.reuse_results is ReuseResults.NEVER:
         return NoReuse()
     local = LocalResultIndex(settings.reuse_max_entries, settings.reuse_max_bytes)
@@ -66,6 +71,7 @@ def build_reuse(
         max_result_bytes=settings.reuse_max_result_bytes,
         settings=engine_fingerprint(components.spark_settings),
         max_wait_ms=round(settings.reuse_shared_max_wait_s * 1000),
+        own_settings=own_settings,
     )
     reuse = ResultReuse(ports, bounds)
     if shared is not None:

@@ -44,6 +44,14 @@ class OpenQuery:
 
 
 @dataclass(frozen=True, slots=True)
+class BegunRequest:
+    """A query that has the requestId of its caller; `fingerprint` is that of the request's body."""
+
+    query_id: UUID
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
 class Decided:
     """The decisions of other replicas about a replica's open queries since it last asked."""
 

@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 from uuid import UUID
 
-from service.model.query.replicas import Decided, OpenQuery, SeenReplica
+from service.model.query.history import QueryListing, QuerySummary
+from service.model.query.replicas import BegunRequest, Decided, OpenQuery, SeenReplica
 
 
 class Replicas(Protocol):
@@ -47,7 +48,14 @@ class Replicas(Protocol):
         """
 
     def ask_to_cancel(self, query_id: UUID) -> None:
-        """Asks the replica that runs the query to cancel it; the replica learns it with its next beat.
+        """Asks the replica that runs the query to cancel it; the replica learns it when it looks.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+
+    def canceled(self) -> Collection[UUID]:
+        """Returns the open queries of this replica that others were asked to cancel; costs less than a beat.
 
         Raises:
             MetricsStoreDown: the store does not answer.
@@ -63,6 +71,16 @@ class Replicas(Protocol):
 
 class OpenRequests(Protocol):
     """Finds open queries by the id that their caller gave the request."""
+
+    def claim(self, query: OpenQuery) -> BegunRequest | None:
+        """Writes a query down, unless its caller has begun another one under its requestId; returns that one.
+
+        If several replicas claim at once, one succeeds. The open query of a replica whose connections to the
+        store are gone does not count: its process has ended.
+
+        Raises:
+            MetricsStoreDown: nothing was written.
+        """
 
     def find_request(self, caller: str, request_id: UUID) -> OpenQuery | None:
         """Returns such a query, if it is written down and open, at any replica.
@@ -83,5 +101,16 @@ class SeenReplicas(Protocol):
         """
 
 
-class SharedQueries(Replicas, OpenRequests, SeenReplicas, Protocol):
+class OpenElsewhere(Protocol):
+    """Lists queries that are open at other replicas."""
+
+    def listed(self, listing: QueryListing) -> Sequence[QuerySummary]:
+        """Returns those that are written down, the newest first, in the states that were reported last.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+
+
+class SharedQueries(Replicas, OpenRequests, OpenElsewhere, SeenReplicas, Protocol):
     """The open queries of all replicas."""

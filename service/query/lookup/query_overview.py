@@ -13,7 +13,7 @@ from service.model.query.replicas import SeenReplica
 from service.model.tables.tables import TableName
 from service.ports.clock import Clock
 from service.ports.stores.query_store import QueryHistory
-from service.ports.stores.replicas import SeenReplicas
+from service.ports.stores.replicas import SharedQueries
 from service.query.registry.listed_queries import list_queries
 from service.query.registry.query_registry import QueryRegistry
 from service.query.workers.query_workers import QueryWorkers
@@ -32,7 +32,7 @@ class QueryOverview:
         workers: QueryWorkers,
         history: QueryHistory,
         clock: Clock,
-        replicas: SeenReplicas | None = None,
+        replicas: SharedQueries | None = None,
     ) -> None:
         self._registry = registry
         self._workers = workers
@@ -49,12 +49,17 @@ class QueryOverview:
         return () if self._replicas is None else self._replicas.seen(limit)
 
     def list_queries(self, listing: QueryListing) -> Sequence[QuerySummary]:
-        """Lists a caller's queries, the newest first; one that has just ended may be missing for a moment.
+        """Lists a caller's queries at all replicas, the newest first.
+
+        One that has just ended may be missing for a moment, and one that has just begun at another replica.
 
         Raises:
             MetricsStoreDown: past queries cannot be read now.
         """
-        return list_queries(listing, self._registry.open(), self._history, self._clock.elapsed_ms())
+        # In this order: a query is open until its record is written.
+        elsewhere = () if self._replicas is None else self._replicas.listed(listing)
+        opened, now_ms = self._registry.open(), self._clock.elapsed_ms()
+        return list_queries(listing, opened, elsewhere, self._history, now_ms)
 
     def places(self, query_ids: Iterable[UUID]) -> Mapping[UUID, QueuePlace]:
         """Returns where those of these queries wait that this gateway holds; the first `MOST_PLACES` only.

@@ -6,7 +6,7 @@ from concurrent.futures import Future
 from typing import Protocol
 from uuid import UUID
 
-from service.model.query.replicas import OpenQuery
+from service.model.query.replicas import BegunRequest, OpenQuery
 from service.query.registry.query_handle import QueryHandle
 
 
@@ -19,6 +19,16 @@ class OtherReplicas(Protocol):
 
     def announce(self, query: QueryHandle) -> None:
         """Writes an open query down before its caller learns its id, so that any replica knows the id."""
+
+    def claim(self, query: QueryHandle) -> BegunRequest | None:
+        """Writes a query with a requestId down, before it begins, unless one was begun under this id.
+
+        Returns that one, which may be at another replica. None: the query may begin. So it may if the store
+        does not answer.
+        """
+
+    def give_up(self, query: QueryHandle) -> None:
+        """Takes a claim back: the query does not begin."""
 
     def find(self, query_id: UUID) -> OpenQuery | None:
         """Returns a query that is open at any replica.
@@ -60,6 +70,13 @@ class NoOtherReplicas:
     has_others = False
 
     def announce(self, query: QueryHandle) -> None:
+        """See `OtherReplicas`."""
+
+    def claim(self, query: QueryHandle) -> BegunRequest | None:  # noqa: ARG002
+        """See `OtherReplicas`."""
+        return None
+
+    def give_up(self, query: QueryHandle) -> None:
         """See `OtherReplicas`."""
 
     def find(self, query_id: UUID) -> OpenQuery | None:  # noqa: ARG002

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -13,14 +12,14 @@ import structlog
 from service.circuit import Circuit
 from service.errors.query_errors import QueryCanceled, QueryEnded, ReplicaLost
 from service.errors.unavailable import MetricsStoreDown
-from service.model.query.query import QueryState
-from service.model.query.replicas import OpenQuery
+from service.model.query.replicas import BegunRequest, OpenQuery
 from service.periodic_worker import PeriodicWorker
 from service.ports.clock import Clock
 from service.ports.stores.query_store import Journal
 from service.ports.stores.replicas import SharedQueries
 from service.query.registry.query_handle import QueryHandle
 from service.query.registry.query_registry import QueryRegistry
+from service.query.registry.reported_queries import ReportedQueries
 from service.query.registry.watched_queries import WatchedQueries
 
 log = structlog.get_logger(__name__)
@@ -33,7 +32,10 @@ JUMP_MS = 5_000
 """A beat may have waited this long for a connection; a longer difference means that the store's clock was
 set.
 """
-WATCH_S = 0.5
+LOOK_S = 0.5
+"""How often a replica looks for what cannot wait for a beat: queries of its own that were canceled at another
+one, and ends of queries elsewhere that callers wait for here.
+"""
 ENDED_WITHIN_S = 5.0
 
 
@@ -43,12 +45,6 @@ class PresenceBounds:
 
     interval_s: float = 3.0
     lost_after_s: float = 20.0
-
-
-@dataclass(frozen=True, slots=True)
-class _Reported:
-    query: QueryHandle
-    state: QueryState
 
 
 class Presence:
@@ -82,8 +78,7 @@ class Presence:
         self._forget = forget
         self._bounds = bounds
         self._on_lost = on_lost
-        self._lock = threading.Lock()
-        self._reported: dict[UUID, _Reported] = {}
+        self._reported = ReportedQueries()
         self._watched = WatchedQueries(replicas)
         self._circuit = Circuit(clock, REST_MS)
         self._beaten_ms: int | None = None
@@ -108,8 +103,33 @@ class Presence:
 
         Does nothing if the store does not answer: no query waits for it.
         """
-        if query.query_id not in self._reported and not query.record.state.is_final:
-            self._circuit.ask(lambda: self._beat({query.query_id: query}, {}, ()), MetricsStoreDown)
+        if query.query_id in self._reported or query.record.state.is_final:
+            return
+        is_looking = self._may_be_canceled()
+        self._circuit.ask(lambda: self._beat({query.query_id: query}, {}, ()), MetricsStoreDown)
+        if not is_looking and self._may_be_canceled():
+            self._worker.wake()
+
+    def claim(self, query: QueryHandle) -> BegunRequest | None:
+        """Writes a query with a requestId down, before it begins, unless one was begun under this id.
+
+        Returns that one. None: the query may begin. So it may if there are no others, or the store does not
+        answer.
+        """
+        if not self._has_others:
+            return None
+        is_looking = self._may_be_canceled()
+        begun = self._circuit.ask(lambda: self._claim(query), MetricsStoreDown)
+        if not is_looking and self._may_be_canceled():
+            self._worker.wake()
+        return begun
+
+    def give_up(self, query: QueryHandle) -> None:
+        """Takes a claim back: the query does not begin."""
+        if query.query_id in self._reported:
+            # If the store does not answer now, the next beat closes it.
+            query.recorded.set_result(None)
+            self._circuit.ask(lambda: self._beat({}, {}, (query.query_id,)), MetricsStoreDown)
 
     def find(self, query_id: UUID) -> OpenQuery | None:
         """Returns a query that is open at any replica.
@@ -128,7 +148,7 @@ class Presence:
         return self._replicas.find_request(caller, request_id)
 
     def ask_to_cancel(self, query_id: UUID) -> None:
-        """Asks the replica that runs the query to cancel it, within that replica's `interval_s`.
+        """Asks the replica that runs the query to cancel it; it looks every `LOOK_S`.
 
         Raises:
             MetricsStoreDown: the store does not answer.
@@ -152,8 +172,7 @@ class Presence:
         """Beats once: reports open queries, ends those that others have decided on, and closes lost ones."""
         now_ms = self._clock.elapsed_ms()
         try:
-            with self._lock:
-                reported_before = {query_id: reported.query for query_id, reported in self._reported.items()}
+            reported_before = {query.query_id: query for query in self._reported.all()}
             store_ms = self._beat(self._to_report(now_ms), reported_before, self._recorded())
             self._note_beat(now_ms, store_ms)
             if now_ms >= self._judges_from_ms:
@@ -163,6 +182,18 @@ class Presence:
             if not self._is_away:
                 log.warning("replica_not_seen", cure="the metrics store does not answer")
             self._is_away = True
+
+    def look(self) -> None:
+        """Ends queries that were canceled at another replica, without waiting for the next beat."""
+        if not self._may_be_canceled():
+            return
+        try:
+            canceled = self._replicas.canceled()
+        except MetricsStoreDown:
+            # The next beat finds out, and says so once.
+            return
+        for query in self._reported.among(canceled):
+            self._end(query, QueryCanceled())
 
     def close(self) -> None:
         """Reports that this replica ends. Call it when the records of all queries are written."""
@@ -188,44 +219,45 @@ class Presence:
         }
         decided = self._replicas.beat(list(reporting.values()), reported_before.keys(), closed)
         self._has_others = decided.has_others
-        with self._lock:
-            for query_id, query_ in reporting.items():
-                self._reported[query_id] = _Reported(opened[query_id], query_.record.state)
-            for query_id in (*closed, *decided.lost):
-                self._reported.pop(query_id, None)
+        for query_id, query_ in reporting.items():
+            self._reported.put(opened[query_id], query_.record.state)
+        self._reported.drop((*closed, *decided.lost))
         known = dict(reported_before) | dict(opened)
         for query_id in decided.lost & known.keys():
-            self._give_up(known[query_id])
+            self._lose(known[query_id])
         for query_id in decided.canceled & known.keys():
             self._end(known[query_id], QueryCanceled())
         return decided.at_ms
 
-    def _give_up(self, query: QueryHandle) -> None:
+    def _claim(self, query: QueryHandle) -> BegunRequest | None:
+        status = query.status(self._clock.elapsed_ms())
+        begun = self._replicas.claim(OpenQuery(status.record, status.elapsed_ms))
+        if begun is None:
+            self._reported.put(query, status.record.state)
+        return begun
+
+    def _lose(self, query: QueryHandle) -> None:
         """Keeps to what others have seen: the query is lost here too, however it ended since."""
         log.warning("query_counts_as_lost", query_id=str(query.query_id), state=query.record.state)
         self._end(query, ReplicaLost())
         query.finished.add_done_callback(lambda _: self._forget(query.query_id))
 
     def _to_report(self, now_ms: int) -> dict[UUID, QueryHandle]:
-        with self._lock:
-            reported = {query_id: reported.state for query_id, reported in self._reported.items()}
         return {
             handle.query_id: handle
             for handle in self._book.open()
             if (
-                reported[handle.query_id] is not handle.record.state
-                if handle.query_id in reported
+                self._reported.has_changed(handle)
+                if handle.query_id in self._reported
                 else handle.status(now_ms).elapsed_ms >= LONG_MS
             )
         }
 
     def _recorded(self) -> list[UUID]:
         """Returns the queries whose record is written or given up: the store has forgotten them, or shall."""
-        with self._lock:
-            reported = [reported.query for reported in self._reported.values()]
         return [
             handle.query_id
-            for handle in reported
+            for handle in self._reported.all()
             if handle.recorded.done() and self._journal.find(handle.query_id) is None
         ]
 
@@ -258,9 +290,15 @@ class Presence:
             if self._clock.elapsed_ms() >= self._next_beat_ms:
                 self._next_beat_ms = self._clock.elapsed_ms() + self._bounds.interval_s * 1000
                 self.beat()
+            else:
+                self.look()
         finally:
             self._watched.look()
 
     def _pause_s(self) -> float:
         left_s = max(0.0, (self._next_beat_ms - self._clock.elapsed_ms()) / 1000)
-        return min(left_s, WATCH_S) if self._watched else left_s
+        return min(left_s, LOOK_S) if self._watched or self._may_be_canceled() else left_s
+
+    def _may_be_canceled(self) -> bool:
+        """Whether another replica may know a query that is open here, and be asked to cancel it."""
+        return self._has_others and not self._is_away and bool(self._reported)

@@ -20,14 +20,13 @@ from service.query.reuse.normalized_text import normalized_text
 class TextKey:
     """Equal for two requests whose texts the engine analyzes alike, as long as views and tables stay.
 
-    `session` has everything of a caller's session that the analysis depends on.
+    It has nothing of a caller's session: those that read otherwise reuse no result.
     """
 
     sql: str
     parameters: str
     catalog: str | None
     schema: str | None
-    session: str = ""
 
     @classmethod
     def of(cls, request: QueryRequest) -> TextKey:
@@ -37,17 +36,7 @@ class TextKey:
             _text_of(request.parameters),
             request.catalog,
             request.schema,
-            session_of(request),
         )
-
-
-def session_of(request: QueryRequest) -> str:  # noqa: ARG001
-    """Returns what of the caller's session a result depends on, as a text.
-
-    Each query has a session of its own, with the gateway's settings. Everything that a caller's session may
-    change belongs here: its settings, its time zone, and the texts of its temporary views.
-    """
-    return ""
 
 
 def policy_fingerprint(facts: QueryFacts, access: Access) -> str:
@@ -80,7 +69,7 @@ def result_key(
 ) -> str:
     """Returns the key of the result that the text has with these states of its tables and views."""
     states = [sorted((str(name), state) for name, state in named.items()) for named in (tables, views)]
-    asked = [text.sql, text.parameters, text.catalog, text.schema, text.session]
+    asked = [text.sql, text.parameters, text.catalog, text.schema]
     return _digest([asked, settings, policies, *states])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 
@@ -26,6 +27,7 @@ from service.query.reuse.live_states import LiveStates
 from service.query.reuse.result_key import TextKey, policy_fingerprint, result_key
 from service.query.reuse.reuse_steps import Found
 from service.query.reuse.table_states import has_these_columns
+from service.session_values.session_settings import reads_as_without
 from service.tracing import step
 
 log = structlog.get_logger(__name__)
@@ -39,7 +41,7 @@ class ReuseBounds:
 
     `default` is the choice of queries that make none. `settings` is a text that is the same for two gateways
     only if their engines give the same rows for a text. A query waits at most `max_wait_ms` for an equal one
-    that another replica runs.
+    that another replica runs. `own_settings` are the engine's, as far as sessions may have others.
     """
 
     default: ReuseChoice = ReuseChoice.NEVER
@@ -47,6 +49,7 @@ class ReuseBounds:
     max_result_bytes: int = 64 << 20
     settings: str = ""
     max_wait_ms: int = 30_000
+    own_settings: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +80,10 @@ class ReuseLookup:
     def choice(self, request: QueryRequest) -> ReuseChoice:
         """Returns what the request, or else the operator, wants."""
         # Who asks for a verification asks for a run.
-        if request.pruning.is_verified or request.session is not None or not _is_query(request.sql):
+        if request.pruning.is_verified or not _is_query(request.sql):
+            return ReuseChoice.NEVER
+        session = request.session
+        if session is not None and not reads_as_without(session.values, self._bounds.own_settings):
             return ReuseChoice.NEVER
         return request.reuse or self._bounds.default
 

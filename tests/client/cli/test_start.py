@@ -23,7 +23,10 @@ HEAVY_AT_START = (
 
 Typer itself imports pydantic for the arguments of a command.
 """
-HEAVY_AT_WORK = ("pyarrow", "numpy", "pandas", "polars", "prompt_toolkit", "IPython", "service", "api")
+HEAVY_AT_WORK = (
+    *("pyarrow", "numpy", "pandas", "polars", "prompt_toolkit", "IPython", "service", "api"),
+    *("rich.console", "pygments"),
+)
 """Modules that no command of the client needs to print text."""
 PROGRAMS = {"sluice": "api.cli", "sluice-client": "sluice_client.cli.command_line"}
 

@@ -9,6 +9,7 @@ from anyio import to_thread
 from fastapi import APIRouter, Header, Request, Response
 from fastapi.responses import RedirectResponse
 
+from api.http.answers.known_tags import is_known
 from api.http.answers.negotiation import choose_coding
 from api.http.console.built_files import PAGE, BuiltFile, built_files
 from api.http.problems.http_errors import RouteNotFound
@@ -70,8 +71,7 @@ def _answer(
         "ETag": etag,
         "Vary": "Accept-Encoding",
     }
-    known = (tag.strip().removeprefix("W/") for tag in (if_none_match or "").split(","))
-    if etag in known:
+    if is_known(if_none_match, etag):
         return Response(status_code=304, headers=headers)
     if not is_zipped:
         return Response(file.plain, headers=headers, media_type=file.media_type)

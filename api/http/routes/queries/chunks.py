@@ -9,6 +9,7 @@ import orjson
 import structlog
 from fastapi import APIRouter, Header, Path, Query, Response
 
+from api.http.answers.known_tags import is_known
 from api.http.answers.negotiation import choose
 from api.http.answers.query_answer import chunk_wire, next_chunk_link
 from api.http.answers.rows_headers import rows_headers
@@ -73,7 +74,7 @@ def _respond(
     link = next_chunk_link(query_id, found, chosen)
     if link is not None:
         headers["Link"] = f'<{link}>; rel="next"'
-    if known is not None and tag in (etag.strip() for etag in known.split(",")):
+    if is_known(known, tag):
         return Response(status_code=304, headers=headers)
     if chosen is ResultFormat.JSON:
         content = orjson.dumps(chunk_wire(query_id, found))

@@ -12,6 +12,7 @@ from fastapi import APIRouter, Header, Query, Response
 from fastapi.responses import StreamingResponse
 
 from api.http.answers.cut_off import cut_off_at_failure
+from api.http.answers.known_tags import is_known
 from api.http.answers.negotiation import choose, choose_coding
 from api.http.answers.rows_headers import rows_headers
 from api.http.app_context import AppContext, Caller, CurrentAppContext
@@ -89,7 +90,7 @@ async def download_result(
     download_format = _chosen(query.format or _LIKE[found.format], accept)
     coding = _coding(download_format, accept_encoding, is_part=range_ is not None)
     headers = _headers(query_id, found, download_format, coding)
-    if if_none_match is not None and headers["ETag"] in (tag.strip() for tag in if_none_match.split(",")):
+    if is_known(if_none_match, headers["ETag"]):
         return Response(status_code=304, headers=headers)
     media_type = MEDIA_TYPES[download_format]
     if found.stream is not None and _is_as_kept(download_format, coding):

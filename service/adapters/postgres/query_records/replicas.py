@@ -8,8 +8,25 @@ from datetime import UTC, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, Executable, case, delete, exists, func, null, select, text, update
-from sqlalchemy.dialects.postgresql import insert
+import psycopg
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Executable,
+    Select,
+    Table,
+    case,
+    delete,
+    event,
+    exists,
+    func,
+    null,
+    select,
+    text,
+    tuple_,
+    update,
+)
+from sqlalchemy.dialects.postgresql import Insert, insert
 from sqlalchemy.sql.dml import ReturningInsert
 
 from service.adapters.postgres.query_records.metrics_rows import query_values
@@ -22,12 +39,14 @@ from service.adapters.postgres.query_records.take_lost import (
     milliseconds,
     take_lost,
 )
+from service.adapters.postgres.shared.advisory_lock import lock_key, lock_number
 from service.adapters.postgres.shared.connecting import CONNECTION, store_engine
 from service.adapters.postgres.shared.postgres_errors import answering
 from service.adapters.postgres.shared.storable import storable
 from service.errors.query_errors import ReplicaLost
+from service.model.query.history import QueryListing, QuerySummary, summary_of
 from service.model.query.query import QueryRecord, QueryState
-from service.model.query.replicas import Decided, OpenQuery, Replica, SeenReplica
+from service.model.query.replicas import BegunRequest, Decided, OpenQuery, Replica, SeenReplica
 
 # If a crash of PostgreSQL loses the latest rows, nothing is lost: the next heartbeat writes them again.
 _CONNECTION = CONNECTION | {"options": f"{CONNECTION['options']} -c synchronous_commit=off"}
@@ -54,6 +73,14 @@ class PostgresReplicas:
     def __init__(self, url: str, replica: Replica) -> None:
         self._replica = replica
         self._engine = store_engine(url, _CONNECTION, pool_size=2, max_overflow=2, pool_timeout=3)
+
+        held = lock_key(*_presence(replica.replica_id))
+
+        @event.listens_for(self._engine, "connect")
+        def _connected(connection: psycopg.Connection[Any], _record: object) -> None:
+            # It goes with the connection, so that others know at once when this process has ended.
+            connection.execute("SELECT pg_advisory_lock_shared(%s)", (held,))
+            connection.commit()
 
     def beat(
         self, opened: Sequence[OpenQuery], reported: Collection[UUID], closed: Collection[UUID]
@@ -82,9 +109,7 @@ class PostgresReplicas:
 
     def find(self, query_ids: Collection[UUID]) -> Mapping[UUID, OpenQuery]:
         """Implements the port's `find`."""
-        row = OPEN_QUERIES.c
-        by_now_ms = row.elapsed_ms + milliseconds(NOW - row.told_at)
-        statement = select(*row, by_now_ms.label("by_now_ms")).where(row.query_id.in_(query_ids))
+        statement = _opened_rows().where(OPEN_QUERIES.c.query_id.in_(query_ids))
         with self._transaction() as connection:
             return {row.query_id: _open_query(row) for row in connection.execute(statement)}
 
@@ -96,6 +121,30 @@ class PostgresReplicas:
             found = connection.scalar(asked.order_by(row.submitted_at.desc()).limit(1))
         return None if found is None else self.find((found,)).get(found)
 
+    def claim(self, query: OpenQuery) -> BegunRequest | None:
+        """Implements `OpenRequests`. Claims of one request take turns."""
+        request = storable(query.record.caller), query.record.request_id
+        with self._transaction() as connection:
+            turn = lock_number("request", request[0], str(request[1]))
+            connection.execute(select(func.pg_advisory_xact_lock(turn)))
+            begun = connection.execute(_begun(OPEN_QUERIES, *request, OPEN_QUERIES.c.replica_id)).all()
+            begun = [row for row in begun if self._is_there(connection, row.replica_id)]
+            # In this order: the transaction that writes a record deletes the open row.
+            begun = begun or list(connection.execute(_begun(QUERIES, *request)).all())
+            if begun:
+                return BegunRequest(begun[0].query_id, begun[0].fingerprint)
+            # Beats update this row. Claims do not, so that they need not wait for one another.
+            connection.execute(_known(self._replica))
+            connection.execute(_opened([self._values(query)]))
+        return None
+
+    def listed(self, listing: QueryListing) -> Sequence[QuerySummary]:
+        """Implements `OpenElsewhere`."""
+        statement = _listed(listing).where(OPEN_QUERIES.c.replica_id != self._replica.replica_id)
+        with self._transaction() as connection:
+            found = [_open_query(row) for row in connection.execute(statement)]
+        return [summary_of(query.record, query.elapsed_ms) for query in found]
+
     def seen(self, limit: int) -> Sequence[SeenReplica]:
         """Implements `SeenReplicas`."""
         with self._transaction() as connection:
@@ -106,6 +155,11 @@ class PostgresReplicas:
         asked = OPEN_QUERIES.c.query_id == query_id
         with self._transaction() as connection:
             connection.execute(update(OPEN_QUERIES).where(asked).values(is_canceled=True))
+
+    def canceled(self) -> Collection[UUID]:
+        """Implements the port's `canceled`."""
+        with self._transaction() as connection:
+            return frozenset(connection.scalars(self._canceled()))
 
     def leave(self) -> None:
         """Implements the port's `leave`."""
@@ -134,15 +188,44 @@ class PostgresReplicas:
         started_at = row.started_at.astimezone(UTC)
         return SeenReplica(replica, started_at, row.silent_ms, row.open_queries, is_this_one)
 
+    def _is_there(self, connection: Connection, replica_id: UUID) -> bool:
+        """Whether the replica has a connection to the store: each one of it holds this lock."""
+        if replica_id == self._replica.replica_id:
+            return True
+        return not connection.scalar(
+            select(func.pg_try_advisory_xact_lock(lock_number(*_presence(replica_id))))
+        )
+
     def _canceled(self) -> Executable:
         row = OPEN_QUERIES.c
         return select(row.query_id).where(row.replica_id == self._replica.replica_id, row.is_canceled)
 
 
+def _presence(replica_id: UUID) -> tuple[str, str]:
+    """Returns the words of the lock that the connections of a replica hold."""
+    return "replica", str(replica_id)
+
+
+def _begun(
+    table: Table, caller: str, request_id: UUID | None, *more: ColumnElement[Any]
+) -> Select[tuple[Any, ...]]:
+    row = table.c
+    asked = select(row.query_id, row.fingerprint, *more)
+    return asked.where(row.caller == caller, row.request_id == request_id).order_by(row.submitted_at.desc())
+
+
+def _known(replica: Replica) -> Executable:
+    return _inserted(replica).on_conflict_do_nothing(index_elements=["replica_id"])
+
+
+def _inserted(replica: Replica) -> Insert:
+    return insert(REPLICAS).values(replica_id=replica.replica_id, name=storable(replica.name))
+
+
 def _seen(replica: Replica) -> ReturningInsert[int]:
-    values = {"replica_id": replica.replica_id, "name": storable(replica.name)}
-    statement = insert(REPLICAS).values(values)
-    statement = statement.on_conflict_do_update(index_elements=["replica_id"], set_={"last_seen": NOW})
+    statement = _inserted(replica).on_conflict_do_update(
+        index_elements=["replica_id"], set_={"last_seen": NOW}
+    )
     return statement.returning(milliseconds(REPLICAS.c.last_seen))
 
 
@@ -178,6 +261,25 @@ def _opened(rows: Sequence[Mapping[str, object]]) -> Executable:
     statement = insert(OPEN_QUERIES).values(rows)
     changed = {name: statement.excluded[name] for name in ("state", "queued_ms", "elapsed_ms")}
     return statement.on_conflict_do_update(index_elements=["query_id"], set_=changed | {"told_at": NOW})
+
+
+def _opened_rows() -> Select[tuple[Any, ...]]:
+    row = OPEN_QUERIES.c
+    by_now_ms = row.elapsed_ms + milliseconds(NOW - row.told_at)
+    return select(*row, by_now_ms.label("by_now_ms"))
+
+
+def _listed(listing: QueryListing) -> Select[tuple[Any, ...]]:
+    row = OPEN_QUERIES.c
+    statement = _opened_rows().order_by(row.submitted_at.desc(), row.query_id.desc()).limit(listing.limit)
+    if listing.caller is not None:
+        statement = statement.where(row.caller == storable(listing.caller))
+    if listing.state is not None:
+        statement = statement.where(row.state == listing.state.value)
+    if listing.before is not None:
+        before = (listing.before.submitted_at, listing.before.query_id)
+        statement = statement.where(tuple_(row.submitted_at, row.query_id) < before)
+    return statement
 
 
 def _lost_among(query_ids: Collection[UUID]) -> Executable:

@@ -33,5 +33,10 @@ def advisory_lock(engine: Engine, *words: str) -> Iterator[Connection | None]:
 
 def lock_number(*words: str) -> ColumnElement[int]:
     """Returns PostgreSQL's number for the lock of these words."""
+    return literal(lock_key(*words), BigInteger)
+
+
+def lock_key(*words: str) -> int:
+    """Returns the same as a plain number."""
     digest = hashlib.blake2b("\0".join(words).encode(), digest_size=8).digest()
-    return literal(int.from_bytes(digest, signed=True), BigInteger)
+    return int.from_bytes(digest, signed=True)

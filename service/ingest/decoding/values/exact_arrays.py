@@ -12,10 +12,12 @@ from pyarrow import types
 
 from service.errors.ingest_errors import IngestInvalid
 from service.ingest.decoding.values.arrow_types import arrow_field
+from service.ingest.decoding.values.scalar_values import uuid_bytes
 from service.ingest.decoding.values.sent_types import MIDNIGHTS
 from service.model.tables.schemas import Field, ListOf, MapOf, Primitive, Struct
 
 _DAY_US = 86_400_000_000
+_UUID = pa.binary(16)
 
 
 class InvalidValue(ValueError):
@@ -60,7 +62,7 @@ def _converted(array: pa.Array, field: Field, name: str) -> pa.Array:
         case Primitive(primitive) if _fits(array.type, primitive, kind):
             # Dates that are not whole days, or out of range, are reported before they become moments.
             days = _cast(array, pa.date32(), name) if primitive == MIDNIGHTS else array
-            return _cast(days, kind, name)
+            return _uuids(days, name) if primitive == "uuid" else _cast(days, kind, name)
         case _:
             raise IngestInvalid(
                 f"Column {name}: values of type {array.type} are not accepted as {_spelled(field)}."
@@ -117,8 +119,19 @@ def _fits(given: pa.DataType, primitive: str, kind: pa.DataType) -> bool:
         return types.is_timestamp(given) and (given.tz is None) == (kind.tz is None)
     if types.is_decimal(kind):
         return bool(types.is_decimal(given)) and abs(given.scale) <= _decimal_digits(given)
-    # UUIDs and other bytes of a fixed length.
-    return bool(types.is_fixed_size_binary(given) and given == kind)
+    # UUIDs and other bytes of a fixed length. Engines return UUIDs as text, and both without their length.
+    if types.is_fixed_size_binary(given):
+        return bool(given == kind)
+    return _is_bytes(given) or (primitive == "uuid" and _is_text(given))
+
+
+def _uuids(array: pa.Array, name: str) -> pa.Array:
+    if not _is_text(array.type):
+        return _cast(array, _UUID, name)
+    try:
+        return pa.array([None if text is None else uuid_bytes(text) for text in array.to_pylist()], _UUID)
+    except ValueError as error:
+        raise InvalidValue(f"{name}: {error}") from None
 
 
 def _decimal_digits(kind: pa.DataType) -> int:

@@ -202,7 +202,12 @@ def _matching(value: object, pattern: re.Pattern[str], what: str) -> str:
     return value
 
 
-def _uuid(value: object) -> bytes:
+def uuid_bytes(value: object) -> bytes:
+    """Returns the 16 bytes of a UUID in text, with hyphens or without.
+
+    Raises:
+        ValueError: it is something else.
+    """
     # Python accepts much else: spaces, underscores, digits of any alphabet.
     if not isinstance(value, str) or not _UUID.fullmatch(value):
         raise ValueError(f"{_shown(value)} is not a UUID")
@@ -243,6 +248,6 @@ _SIMPLE: Mapping[str, Convert] = {
     "time": _time,
     "timestamp": _timestamp,
     "timestamptz": _timestamptz,
-    "uuid": _uuid,
+    "uuid": uuid_bytes,
     "binary": _binary,
 }

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from uuid import UUID, uuid4
 
 import pytest
 
-from service.errors.query_errors import QueryNotFound
+from service.errors.query_errors import QueryNotFound, RequestIdReused, TooManyQueries
 from service.errors.unavailable import MetricsStoreDown
 from service.model.policies.decisions import FULL_ACCESS
+from service.model.query.history import QueryListing
 from service.model.query.query import QueryRecord, QueryRequest, QueryState
 from service.model.query.replicas import Replica
-from service.query.query_service import QueryBounds, QueryService
+from service.query.query_service import QueryBounds, QueryService, Submission
 from service.query.registry.awaited_records import AwaitedBounds, AwaitedRecords
 from service.query.registry.presence import PresenceBounds
 from tests.fakes.clock import FakeClock
@@ -86,6 +89,16 @@ class Pair:
         request = QueryRequest("SELECT 1", timeout_ms=60_000)
         return self.here.queries.submit(request, "ann", FULL_ACCESS).query_id
 
+    def meet(self) -> None:
+        """Lets each gateway see the other one, as its next beat would."""
+        for gateway in (self.here, self.there):
+            with gateway.bench.engine.paused():
+                sent = gateway.queries.submit(QueryRequest("SELECT 0", timeout_ms=60_000), "eve", FULL_ACCESS)
+                gateway.queries.status(sent.query_id, "eve")
+            gateway.queries.finished(sent.query_id).result(PATIENCE_S)
+            until(partial(gateway.journal.find, sent.query_id), PATIENCE_S)
+            gateway.journal.write()
+
     def given_out(self, query_id: UUID) -> QueryState:
         """Answers the caller, as the edge does: from now on it may ask anybody."""
         return self.here.queries.status(query_id, "ann").record.state
@@ -147,6 +160,87 @@ def test_an_id_of_a_query_that_has_just_begun_is_known(what: str) -> None:
                 assert not both.given_out(query_id).is_final
                 ask(both, what, query_id)
             assert both.pauses == 0
+
+
+def test_a_query_that_is_open_at_one_gateway_is_listed_by_both() -> None:
+    with pair() as both:
+        with both.here.bench.engine.paused():
+            query_id = both.submit()
+            both.given_out(query_id)
+            listing = QueryListing("ann", limit=10)
+            for gateway in (both.here, both.there):
+                [listed] = gateway.queries.overview.list_queries(listing)
+                assert (listed.query_id, listed.state.is_final) == (query_id, False)
+            assert both.there.queries.overview.list_queries(QueryListing("bob", limit=10)) == []
+        both.ended(query_id)
+        both.here.journal.write()
+        [listed] = both.there.queries.overview.list_queries(listing)
+        assert listed.state is QueryState.SUCCEEDED
+
+
+def new_request() -> QueryRequest:
+    return QueryRequest("SELECT 1", timeout_ms=60_000, request_id=uuid4())
+
+
+def test_a_request_that_is_sent_to_the_other_gateway_again_is_the_same_query() -> None:
+    with pair() as both:
+        both.meet()
+        both.written_after, asked = 1_000, new_request()
+        with both.here.bench.engine.paused():
+            sent = both.here.queries.submit(asked, "ann", FULL_ACCESS)
+            again = both.there.queries.submit(asked, "ann", FULL_ACCESS)
+            assert (sent.is_reused, again) == (False, Submission(sent.query_id, is_reused=True))
+            assert both.there.queries.status(sent.query_id, "ann").record.request_id == asked.request_id
+            with pytest.raises(RequestIdReused):
+                both.there.queries.submit(replace(asked, sql="SELECT 2"), "ann", FULL_ACCESS)
+            assert not both.there.queries.submit(asked, "bob", FULL_ACCESS).is_reused
+        both.ended(sent.query_id)
+        # Its record is not written yet.
+        assert both.there.queries.submit(asked, "ann", FULL_ACCESS) == again
+        both.here.journal.write()
+        assert both.there.queries.submit(asked, "ann", FULL_ACCESS) == again
+
+
+def test_of_gateways_that_get_a_request_at_once_one_begins_it() -> None:
+    for seed in range(ORDERS):
+        with pair(seed) as both:
+            both.meet()
+            asked = new_request()
+            send = partial(QueryService.submit, request=asked, caller="ann", access=FULL_ACCESS)
+            with both.here.bench.engine.paused(), both.there.bench.engine.paused():
+                with ThreadPoolExecutor(4) as threads:
+                    sent = list(threads.map(send, [both.here.queries, both.there.queries] * 2))
+                assert len({each.query_id for each in sent}) == 1
+                assert [each.is_reused for each in sent].count(False) == 1
+                assert both.place.rows.keys() == {sent[0].query_id}
+
+
+def test_a_request_that_found_no_place_may_be_sent_to_the_other_gateway() -> None:
+    with pair() as both:
+        both.meet()
+        with both.here.bench.engine.paused():
+            refused = next(filter(None, (_refused(both.here, new_request()) for _ in range(300))))
+            assert not both.there.queries.submit(refused, "ann", FULL_ACCESS).is_reused
+
+
+def _refused(gateway: Gateway, asked: QueryRequest) -> QueryRequest | None:
+    """Returns the request if there is no place for it."""
+    try:
+        gateway.queries.submit(asked, "ann", FULL_ACCESS)
+    except TooManyQueries:
+        return asked
+    return None
+
+
+def test_without_the_store_each_gateway_begins_what_it_is_sent() -> None:
+    with pair() as both:
+        both.meet()
+        asked = new_request()
+        with both.here.bench.engine.paused(), both.there.bench.engine.paused():
+            both.place.store.is_down = True
+            sent = [each.queries.submit(asked, "ann", FULL_ACCESS) for each in (both.here, both.there)]
+            assert [each.is_reused for each in sent] == [False, False]
+            both.place.store.is_down = False
 
 
 def test_rows_of_a_query_that_ends_while_others_still_think_it_open_are_read() -> None:

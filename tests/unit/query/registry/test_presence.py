@@ -19,6 +19,7 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.journal import FakeJournal
 from tests.fakes.metrics_store import FakeMetricsStore
 from tests.fakes.replicas import FakeReplicas, MeetingPlace
+from tests.polling import until
 from tests.unit.query.conftest import Bench
 
 BOUNDS = PresenceBounds(interval_s=3, lost_after_s=20)
@@ -225,6 +226,44 @@ def test_a_cancellation_reaches_the_replica_that_runs_it(both: Both) -> None:
     both.here.presence.beat()
     assert query.record.state is QueryState.CANCELED
     assert both.there.state(query.query_id) is None
+
+
+def test_a_cancellation_does_not_wait_for_the_next_beat(both: Both) -> None:
+    both.pass_time(1, both.there, both.here)
+    query, other = both.here.bench.query(), both.here.bench.query()
+    both.here.presence.announce(query)
+    both.here.presence.announce(other)
+    both.there.presence.ask_to_cancel(query.query_id)
+    both.here.presence.look()
+    assert (query.record.state, other.record.state) == (QueryState.CANCELED, QueryState.QUEUED)
+
+
+def test_whoever_has_no_open_query_or_no_others_asks_for_no_cancellation(both: Both) -> None:
+    both.pass_time(1, both.here)
+    both.here.presence.announce(both.here.bench.query())
+    both.here.presence.look()
+    both.pass_time(1, both.there, both.here)
+    both.there.presence.look()
+    assert (both.here.replicas.looks, both.there.replicas.looks) == (0, 0)
+    both.place.store.is_down = True
+    both.here.presence.look()
+    both.place.store.is_down = False
+    both.here.presence.look()
+    assert both.here.replicas.looks == 1
+
+
+def test_a_thread_that_beats_rarely_looks_for_cancellations_often(both: Both) -> None:
+    both.pass_time(1, both.there, both.here)
+    both.here.presence.start()
+    try:
+        # Its clock stands still, so that no beat follows the first one.
+        until(lambda: both.here.replicas.beats > 1)
+        query = both.here.bench.query()
+        both.here.presence.announce(query)
+        both.there.presence.ask_to_cancel(query.query_id)
+        until(lambda: query.record.state is QueryState.CANCELED, within_s=2)
+    finally:
+        both.here.presence.close()
 
 
 def test_a_query_without_a_record_is_open_no_more_than_its_replica_says(both: Both) -> None:

@@ -7,6 +7,7 @@ import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -27,6 +28,7 @@ from service.model.query.reuse import (
     TableRead,
 )
 from service.model.query.scan_predicates import ScanPredicate
+from service.model.sessions.sessions import SessionUse, SessionValues, SessionView
 from service.model.tables.tables import TableName, TableSource
 from service.policies.compiled_policies import CompiledPolicies, RoleAccess
 from service.ports.engine.query_engine import EngineResult
@@ -34,6 +36,7 @@ from service.query.registry.query_handle import QueryHandle
 from service.query.reuse.kept_results import unread_scans
 from service.query.reuse.reuse_lookup import ReuseBounds
 from service.query.workers.sweep import end_late_queries
+from service.session_values.session_settings import ANSI, SHUFFLE_PARTITIONS, TIME_ZONE
 from tests.fakes.catalogs import facts_of_empty_table
 from tests.fakes.engine import engine_result
 from tests.fakes.query_records import scan
@@ -162,6 +165,42 @@ def test_without_a_choice_the_operator_decides() -> None:
 def test_who_asks_for_a_verification_gets_a_run(rig: Rig) -> None:
     rig.ran()
     assert not rig.is_reused(pruning=PruningRequest(is_verified=True))
+
+
+def in_session(**values: Any) -> SessionUse:
+    return SessionUse(uuid4(), SessionValues("lake", "shop", **values))
+
+
+@pytest.mark.parametrize(
+    ("session", "expected"),
+    [
+        (in_session(), True),
+        (in_session(settings={ANSI: "true", TIME_ZONE: "utc"}), True),
+        (in_session(settings={SHUFFLE_PARTITIONS: "4"}), True),
+        (in_session(settings={ANSI: "false"}), False),
+        (in_session(settings={TIME_ZONE: "Europe/Berlin"}), False),
+        (in_session(views=(SessionView("top", "SELECT 1"),)), False),
+        (in_session(views=(SessionView("sales", "SELECT 1"),)), False),
+    ],
+    ids=[
+        "no values",
+        "the gateway's own",
+        "harmless",
+        "types",
+        "time zone",
+        "another view",
+        "view of the name",
+    ],
+)
+def test_a_session_that_reads_as_none_reuses_results_and_leaves_them(
+    session: SessionUse, expected: bool
+) -> None:
+    rig = Rig(bounds=ReuseBounds(own_settings={ANSI: "true", TIME_ZONE: "UTC"}))
+    rig.ran()
+    assert rig.is_reused(session=session) is expected
+    rig = Rig(bounds=rig.bounds)
+    rig.ran(session=session)
+    assert rig.is_reused() is expected
 
 
 # ---- never stale ----------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import struct
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -76,7 +77,12 @@ def written(array: pa.Array, kind: Any, required: bool = False) -> tuple[list[An
         (pa.array([NOON], pa.timestamp("s", "Europe/Berlin")), "timestamptz", [NOON.replace(tzinfo=UTC)]),
         (pa.array([b"x"], pa.large_binary()), "binary", [b"x"]),
         (pa.array([b"xy"], pa.binary(2)), "fixed[2]", [b"xy"]),
+        (pa.array([b"xy", None]), "fixed[2]", [b"xy", None]),
+        (pa.array([b"xy"], pa.large_binary()), "fixed[2]", [b"xy"]),
         (pa.array([b"x" * 16], pa.binary(16)), "uuid", [b"x" * 16]),
+        (pa.array([b"x" * 16], pa.large_binary()), "uuid", [b"x" * 16]),
+        (pa.array([str(UUID(int=5)), None]), "uuid", [UUID(int=5).bytes, None]),
+        (pa.array([UUID(int=5).hex], pa.large_string()), "uuid", [UUID(int=5).bytes]),
         (pa.array([date(2026, 1, 1), date(1, 1, 1)]), MIDNIGHTS, [datetime(2026, 1, 1), datetime(1, 1, 1)]),
         (pa.array([date(2026, 1, 1)], pa.date64()), MIDNIGHTS, [datetime(2026, 1, 1)]),
         (pa.nulls(2), "long", [None, None]),
@@ -112,6 +118,9 @@ def test_values_of_types_that_lose_nothing_are_taken(array: pa.Array, kind: str,
         (pa.array([0, 3_000_000], pa.date32()), "date"),
         (pa.array([0, -800_000], pa.date32()), "date"),
         (pa.array([0, 2**31 - 1], pa.date32()), MIDNIGHTS),
+        (pa.array([b"xy", b"xyz"]), "fixed[2]"),
+        (pa.array([b"x" * 16, b"x"]), "uuid"),
+        (pa.array([str(UUID(int=5)), "{" + str(UUID(int=5)) + "}"]), "uuid"),
     ],
 )
 def test_a_value_that_would_change_is_bad_and_the_others_are_taken(array: pa.Array, kind: str) -> None:
@@ -138,7 +147,9 @@ def test_a_value_that_would_change_is_bad_and_the_others_are_taken(array: pa.Arr
         (pa.array([NOON], pa.timestamp("us", "UTC")), "timestamp"),
         (pa.array([date(2026, 1, 1)]), "timestamp"),
         (pa.array([NOON], pa.timestamp("us")), MIDNIGHTS),
-        (pa.array([b"x"]), "uuid"),
+        (pa.array([b"x"], pa.binary(1)), "uuid"),
+        (pa.array([1]), "uuid"),
+        (pa.array(["xy"]), "fixed[2]"),
         (pa.array([b"xyz"], pa.binary(3)), "fixed[2]"),
         (pa.array([[1]]), "long"),
         (pa.array([{"a": 1}]), ListOf(Field(2, "element", Primitive("long")))),

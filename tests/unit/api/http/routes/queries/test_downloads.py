@@ -117,8 +117,10 @@ async def test_a_result_that_is_known_is_not_sent_again(client: httpx.AsyncClien
     for coding in ("identity", "gzip"):
         headers = {"Accept-Encoding": coding}
         tag = (await client.get(path, headers=headers)).headers["ETag"]
-        again = await client.get(path, headers=headers | {"If-None-Match": f'"other", {tag}'})
-        assert (again.status_code, again.content, again.headers["ETag"]) == (304, b"", tag)
+        # A proxy that compresses makes a tag weak.
+        for known in (f'"other", {tag}', f'W/"other", W/{tag}', "*"):
+            again = await client.get(path, headers=headers | {"If-None-Match": known})
+            assert (again.status_code, again.content, again.headers["ETag"]) == (304, b"", tag)
         tags.add(tag)
     assert len(tags) == 2
 
