@@ -13,7 +13,10 @@ export function CopyLink({ hash }: Props): JSX.Element {
   const [isCopied, setCopied] = useState(false);
   const [byHand, setByHand] = useState<string | null>(null);
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => field.current?.select(), [byHand]);
+  useEffect(() => {
+    field.current?.focus();
+    field.current?.select();
+  }, [byHand]);
   useEffect(() => {
     if (!isCopied) {
       return undefined;
