@@ -1,6 +1,7 @@
 """`python -m docs.tooling.console_words`: writes what the console shows of the gateway's own words.
 
-These are the sentences of reasons, and the functions that the editor completes, with what each group does.
+These are the sentences of reasons with their cures, the words about sources of keys, and the functions that
+the editor completes, with what each group does.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ import json
 import re
 from pathlib import Path
 
-from api.http.rendering.reasons import SENTENCES
+from api.http.rendering.cures import CURES, variables_of
+from api.http.rendering.reasons import SENTENCES, SOURCES
 from spark_session.vetting.functions import (
     FUNCTIONS,
     OFFERED,
@@ -19,6 +21,8 @@ from spark_session.vetting.functions import (
 
 _SOURCE = Path(__file__).parents[2] / "console/source"
 WORDS = _SOURCE / "explain/reasons.json"
+SOURCE_WORDS = _SOURCE / "explain/sources.json"
+CURE_WORDS = _SOURCE / "explain/cures.json"
 FUNCTION_WORDS = _SOURCE / "ask/functions.json"
 _WORD = re.compile(r"[a-z_][a-z0-9_]*")
 
@@ -26,6 +30,25 @@ _WORD = re.compile(r"[a-z_][a-z0-9_]*")
 def words() -> str:
     """Returns the sentence of each reason, as JSON."""
     return json.dumps({reason.value: sentence for reason, sentence in SENTENCES.items()}, indent=2) + "\n"
+
+
+def source_words() -> str:
+    """Returns the words about each source of keys, as JSON."""
+    return json.dumps({source.value: said for source, said in SOURCES.items()}, indent=2) + "\n"
+
+
+def cure_words() -> str:
+    """Returns the cure of each reason that has one, as JSON."""
+    cures = {
+        reason.value: {
+            "says": cure.says,
+            "settings": variables_of(cure),
+            "page": f"docs/{cure.page}",
+            "isAboutLayout": cure.is_about_layout,
+        }
+        for reason, cure in CURES.items()
+    }
+    return json.dumps(cures, indent=2, ensure_ascii=False) + "\n"
 
 
 def function_words() -> str:
@@ -42,4 +65,6 @@ def function_words() -> str:
 
 if __name__ == "__main__":
     WORDS.write_text(words(), encoding="utf-8")
+    SOURCE_WORDS.write_text(source_words(), encoding="utf-8")
+    CURE_WORDS.write_text(cure_words(), encoding="utf-8")
     FUNCTION_WORDS.write_text(function_words(), encoding="utf-8")

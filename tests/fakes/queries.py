@@ -139,7 +139,16 @@ class FakeQueries(QueryService):
                 return Submission(query_id, is_reused=True)
         query_id = uuid4()
         trace = current().context
-        record = QueryRecord(query_id, caller, request.sql, QueryState.RUNNING, NOON, trace=trace)
+        record = QueryRecord(
+            query_id,
+            caller,
+            request.sql,
+            QueryState.RUNNING,
+            NOON,
+            catalog=request.catalog,
+            schema=request.schema,
+            trace=trace,
+        )
         self.by_id[query_id] = Query(request, record)
         if request.sql not in self.unfinished:
             self.finish(query_id)

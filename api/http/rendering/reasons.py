@@ -1,4 +1,4 @@
-"""Sentences for people: why a filter was applied or not, and how a verification ended."""
+"""Sentences for people: on reasons of filters, on sources of keys, and on how a verification ended."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from service.model.filters.filter_record import Reason
+from service.model.filters.key_set import FilterSource
 from service.model.query.verification import Verification
 
 SENTENCES: Mapping[Reason, str] = MappingProxyType(
@@ -44,6 +45,17 @@ SENTENCES: Mapping[Reason, str] = MappingProxyType(
         Reason.SESSION_SETTING: "The session has another ANSI mode or time zone than the gateway. The query"
         " ran as written.",
         Reason.SESSION_VIEW: "The text may name a temporary view of the session. The query ran as written.",
+    }
+)
+
+SOURCES: Mapping[FilterSource, str] = MappingProxyType(
+    {
+        FilterSource.COLLECTED: "collected from the build side",
+        FilterSource.CACHED: "from the cache",
+        FilterSource.CARRIED_OVER: "carried over from an earlier snapshot, with the keys of files added"
+        " since",
+        FilterSource.CONTAINED: "contained in a cached set with wider conditions",
+        FilterSource.NONE: "not collected",
     }
 )
 

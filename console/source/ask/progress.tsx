@@ -53,6 +53,7 @@ function stateOf(status: Status | null): string {
 
 function numbersOf(progress: Numbers): string {
   const parts = [
+    progress.stages === null ? "" : `${count(progress.stages.completed)} of ${count(progress.stages.total)} stages`,
     progress.tasks === null ? "" : `${count(progress.tasks.completed)} of ${count(progress.tasks.total)} tasks`,
     progress.rows === null ? "" : `${count(progress.rows)} rows`,
     progress.bytes === null ? "" : size(progress.bytes),

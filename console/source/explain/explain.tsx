@@ -3,25 +3,27 @@ import { useState } from "preact/hooks";
 import { History } from "../ask/history";
 import { Progress } from "../ask/progress";
 import { type Explanation, isFinal } from "../gateway/answers";
-import { get } from "../gateway/requests";
-import { useAnswer } from "../gateway/use_answer";
 import { Answered } from "../page/answered";
+import { Card } from "../page/card";
+import { ProblemNote } from "../page/problem_note";
 import type { RoomProps } from "../page/rooms";
-import { hashOf } from "../page/route";
+import { type Route, hashOf } from "../page/route";
 import { duration } from "../words/numbers";
-import { FilterCards } from "./filter_cards";
-import { PlanPicture } from "./plan_picture";
+import { Compare } from "./compare";
+import { CopyLink } from "./copy_link";
+import { linkOf } from "./explain_link";
+import type { Live } from "./following";
+import { Parts, Texts } from "./parts";
 import { Recent } from "./recent";
-import { ScanBars } from "./scan_bars";
-import { Times } from "./times";
-
-const LOOK_EVERY_MS = 1_000;
+import { SharedText } from "./shared_text";
+import { statusOf, useExplained } from "./use_explained";
 
 /** What a query read of the total, by which filters, in which plan; live until it ends. */
 export function Explain({ login, route }: RoomProps): JSX.Element {
+  const withId = route.values.get("with");
   return (
     <div class="explain">
-      {route.id === "" ? <><h1>Explain</h1><Recent /></> : <One key={route.id} id={route.id} principal={login.principal} />}
+      {route.id === "" ? <><h1>Explain</h1><Recent /></> : <One key={`${route.id} ${withId}`} id={idIn(route)} principal={login.principal} route={route} />}
     </div>
   );
 }
@@ -29,54 +31,54 @@ export function Explain({ login, route }: RoomProps): JSX.Element {
 interface OneProps {
   id: string;
   principal: string;
+  route: Route;
 }
 
-function One({ id, principal }: OneProps): JSX.Element {
-  const [isOver, setOver] = useState(false);
-  const ask = async (): Promise<Explanation> => {
-    const found = await get<Explanation>(`/explain/${encodeURIComponent(id)}`);
-    setOver(isFinal(found.state));
-    return found;
-  };
-  const answer = useAnswer(ask, id, isOver ? null : LOOK_EVERY_MS);
+function One({ id, principal, route }: OneProps): JSX.Element {
+  const { answer, live } = useExplained(id);
+  const isHidden = answer.value === null && answer.problem?.status === 404;
   return (
     <>
-      <Answered answer={answer}>{(explanation) => <Page explanation={explanation} id={id} principal={principal} />}</Answered>
+      <Answered answer={answer}>{(explanation) => <Ran explanation={explanation} live={live} id={id} principal={principal} route={route} />}</Answered>
+      {isHidden && <SharedText values={route.values} />}
       {answer.value === null && answer.problem !== null && <p><a href="#/explain">Your newest queries</a></p>}
     </>
   );
 }
 
-function Page({ explanation, id, principal }: OneProps & { explanation: Explanation }): JSX.Element {
-  // The gateway does not say in which schema a query ran; this browser may have asked it.
-  const asked = new History(principal).all().find((each) => each.queryId === id);
-  const again = { sql: explanation.sql, catalog: asked?.catalog ?? "", schema: asked?.schema ?? "" };
+function Ran({ explanation, live, id, principal, route }: OneProps & { explanation: Explanation; live: Live | null }): JSX.Element {
+  const [withId, setWithId] = useState(route.values.get("with"));
   const isOver = isFinal(explanation.state);
+  const state = live?.status.state ?? explanation.state;
+  const keepRun = (next: string | null): void => {
+    setWithId(next);
+    window.history.replaceState(null, "", hashOf("explain", id, { with: next ?? "" }));
+  };
   return (
     <>
       <header class="head">
         <h1>Explain</h1>
-        <span class={`state ${explanation.state}`}>{explanation.state.toLowerCase()}</span>
+        <span class={`state ${state}`}>{state.toLowerCase()}</span>
         <code>{id}</code>
-        <a class="button" href={hashOf("ask", "", again)}>Ask it again</a>
+        <span class="head-tools">
+          <CopyLink hash={() => linkOf(id, explanation, withId)} />
+          <a class="button" href={hashOf("ask", "", againOf(explanation, id, principal))}>Ask it again</a>
+        </span>
       </header>
       <Notes explanation={explanation} />
-      {!isOver && <Section title="Progress"><Progress status={{ ...RUNNING, state: explanation.state, progress: explanation.progress, elapsedMs: total(explanation) }} /></Section>}
-      <Section title={isOver ? "What was read" : "What is read"}><ScanBars scans={explanation.scans} isOver={isOver} /></Section>
-      <Section title="Filters"><FilterCards filters={explanation.filters} scans={explanation.scans} isOver={isOver} /></Section>
-      <Section title="Plan"><PlanPicture text={explanation.plans.optimizedPhysical} scans={explanation.scans} /></Section>
-      {explanation.rewrites.length > 0 && <Section title="Rewrites"><Rewrites explanation={explanation} /></Section>}
-      <Section title="Time"><Times timings={explanation.timings} /></Section>
-      <Section title="SQL"><pre tabIndex={0} aria-label="SQL">{explanation.sql}</pre></Section>
-      <Folded title="Rewritten SQL" text={explanation.rewrittenSql} />
-      <Folded title="Optimized physical plan" text={explanation.plans.optimizedPhysical} />
-      <Folded title="Optimized execution plan" text={explanation.plans.execution} />
-      <Folded title="Spark's own plans" text={explanation.plans.spark} />
+      {!isOver && (
+        <Card title="Progress">
+          <Progress {...statusOf(explanation, live)} />
+          {live?.isAsking === true && <p class="note">Events of the query do not come through, so the page asks for its state.</p>}
+          {live !== null && live.problem !== null && <ProblemNote problem={live.problem} />}
+        </Card>
+      )}
+      <Parts explanation={explanation} live={live} />
+      {isOver && <Card title="As written, and pruned"><Compare id={id} explanation={explanation} withId={withId} onRun={keepRun} /></Card>}
+      <Texts explanation={explanation} />
     </>
   );
 }
-
-const RUNNING = { queue: null, queuedMs: 0, error: null };
 
 function Notes({ explanation }: { explanation: Explanation }): JSX.Element {
   const { reused, error, traceId } = explanation;
@@ -93,27 +95,17 @@ function Notes({ explanation }: { explanation: Explanation }): JSX.Element {
   );
 }
 
-function Rewrites({ explanation }: { explanation: Explanation }): JSX.Element {
-  return (
-    <ul class="rewrites">
-      {explanation.rewrites.map((each) => (
-        <li><b>{each.rewrite.toLowerCase().replaceAll("_", " ")}</b> {each.table !== null && <span class="mono">{each.table}</span>} <span class="soft">{each.detail}</span></li>
-      ))}
-    </ul>
-  );
+/** Returns the text with its place: as this browser asked it, or as the gateway completed it. */
+function againOf(explanation: Explanation, id: string, principal: string): Record<string, string> {
+  const asked = new History(principal).all().find((each) => each.queryId === id);
+  const place = asked ?? { catalog: explanation.catalog ?? "", schema: explanation.schema ?? "" };
+  return { sql: explanation.sql, catalog: place.catalog, schema: place.schema };
 }
 
-function Section({ title, children }: { title: string; children: JSX.Element }): JSX.Element {
-  return <section class="card"><h2>{title}</h2>{children}</section>;
-}
-
-function Folded({ title, text }: { title: string; text: string | null }): JSX.Element | null {
-  if (text === null || text === "") {
-    return null;
+function idIn(route: Route): string {
+  try {
+    return decodeURIComponent(route.id);
+  } catch {
+    return route.id;
   }
-  return <details class="card"><summary>{title}</summary><pre tabIndex={0} aria-label={title}>{text}</pre></details>;
-}
-
-function total(explanation: Explanation): number {
-  return Object.values(explanation.timings).reduce((sum, ms) => sum + ms, 0);
 }

@@ -1,11 +1,23 @@
 import type { JSX } from "preact";
 import type { Filter, Scan } from "../gateway/answers";
+import { hashOf } from "../page/route";
 import { count, counted, duration, size } from "../words/numbers";
+import CURES from "./cures.json";
 import REASONS from "./reasons.json";
+import SOURCES from "./sources.json";
 
 const MOST_RANGES = 5;
 const FORMS: Readonly<Record<string, string>> = { IN: " as a list", RANGES: " as ranges", EMPTY: ": nothing matches" };
 const SENTENCES: Readonly<Record<string, string>> = REASONS;
+const ORIGINS: Readonly<Record<string, string>> = SOURCES;
+
+interface Cure {
+  says: string;
+  settings: readonly string[];
+  page: string;
+  isAboutLayout: boolean;
+}
+const CURE_OF: Readonly<Record<string, Cure>> = CURES;
 
 interface Props {
   filters: readonly Filter[];
@@ -24,6 +36,8 @@ export function FilterCards({ filters, scans, isOver }: Props): JSX.Element {
 
 function Card({ filter, saved }: { filter: Filter; saved: string }): JSX.Element {
   const { probe, build } = filter;
+  // The detail of contained keys is about the set that contains them.
+  const isOfKeys = filter.source === "CONTAINED" && filter.applied;
   return (
     <li class={filter.applied ? "filter applied" : "filter"}>
       <p class="filter-head">
@@ -34,13 +48,35 @@ function Card({ filter, saved }: { filter: Filter; saved: string }): JSX.Element
         )}
       </p>
       {build.predicate !== "" && <p class="mono predicate">{build.predicate}</p>}
-      <p class="why">{filter.detail === "" ? sentenceOf(filter.reason) : `${sentenceOf(filter.reason)} Here: ${filter.detail}.`}</p>
-      {filter.source !== "NONE" && <p class="keys">{keysOf(filter)}</p>}
+      <p class="why">{filter.detail === "" || isOfKeys ? sentenceOf(filter.reason) : `${sentenceOf(filter.reason)} Here: ${filter.detail}.`}</p>
+      <CureNote filter={filter} />
+      {filter.source !== "NONE" && <p class="keys">{keysOf(filter)}{isOfKeys && filter.detail !== "" && ` · ${filter.detail}`}</p>}
       {filter.ranges.length > 0 && <Ranges filter={filter} />}
       {saved !== "" && <p class="saved">{saved}</p>}
       {filter.cacheNote !== "" && <p class="note">{filter.cacheNote}</p>}
     </li>
   );
+}
+
+function CureNote({ filter }: { filter: Filter }): JSX.Element | null {
+  const cure = Object.hasOwn(CURE_OF, filter.reason) ? CURE_OF[filter.reason] : undefined;
+  if (cure === undefined) {
+    return null;
+  }
+  const [page, heading] = cure.page.split("#");
+  return (
+    <p class="cure">
+      <b>Cure:</b> <Coded text={cure.says} />
+      {cure.isAboutLayout && <> <a href={hashOf("tables", "", { table: filter.probe.table })}>The layout of this table, with advice</a>.</>}
+      {cure.settings.length > 0 && <> For the operator: {cure.settings.map((name) => <><code>{name}</code> </>)}</>}
+      <span class="page">More in <span class="mono">{page}</span>{heading !== undefined && <> at “{wordsIn(heading)}”</>}.</span>
+    </p>
+  );
+}
+
+/** A sentence with code between backticks. */
+function Coded({ text }: { text: string }): JSX.Element {
+  return <>{text.split("`").map((part, at) => (at % 2 === 0 ? part : <code>{part}</code>))}</>;
 }
 
 function Ranges({ filter }: { filter: Filter }): JSX.Element {
@@ -55,7 +91,7 @@ function Ranges({ filter }: { filter: Filter }): JSX.Element {
 
 function keysOf(filter: Filter): string {
   const form = FORMS[filter.form] ?? "";
-  return `${counted(filter.values, "key")}${form} · ${wordsOf(filter.source)} · ${duration(filter.collectMs)} · ${size(filter.bytes)}`;
+  return `${counted(filter.values, "key")}${form} · ${ORIGINS[filter.source] ?? wordsOf(filter.source)} · ${duration(filter.collectMs)} · ${size(filter.bytes)}`;
 }
 
 /** Returns what was left out of the table's scan. Filters of one scan cannot be told apart. */
@@ -78,4 +114,8 @@ function sentenceOf(reason: string): string {
 
 function wordsOf(code: string): string {
   return code.toLowerCase().replaceAll("_", " ");
+}
+
+function wordsIn(heading: string): string {
+  return heading.replaceAll("-", " ");
 }

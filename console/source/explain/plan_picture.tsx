@@ -1,11 +1,12 @@
 /** The plan as a picture: scans with what they read, joins, and where keys of filters come from. */
 
 import type { JSX } from "preact";
-import type { Scan, Selection } from "../gateway/answers";
-import { count, share } from "../words/numbers";
+import type { Scan, ScanProgress } from "../gateway/answers";
+import { share } from "../words/numbers";
+import { type Reading, readingByTable, wordsOfReading } from "./plan_reading";
 import { type Placed, type PlanNode, placed, planTree, walk } from "./plan_tree";
 
-const [WIDTH, HEIGHT] = [244, 62];
+const [WIDTH, HEIGHT] = [244, 74];
 const [COLUMN, ROW] = [WIDTH + 20, HEIGHT + 36];
 const MOST_NODES = 200;
 const MOST_CHARACTERS = 31;
@@ -23,7 +24,16 @@ const KINDS: Record<string, string> = {
   LocalTableScan: "scan",
 };
 
-export function PlanPicture({ text, scans }: { text: string; scans: readonly Scan[] }): JSX.Element {
+interface Props {
+  /** What the picture is called, for those who hear the page. */
+  name?: string;
+  text: string;
+  scans: readonly Scan[];
+  /** What the scans have read so far, while the query runs. */
+  progress?: readonly ScanProgress[] | undefined;
+}
+
+export function PlanPicture({ name = "The plan", text, scans, progress }: Props): JSX.Element {
   const root = planTree(text);
   if (root === null) {
     return <p class="none">{text}</p>;
@@ -34,16 +44,16 @@ export function PlanPicture({ text, scans }: { text: string; scans: readonly Sca
   }
   const width = (Math.max(...boxes.map((box) => box.column)) + 1) * COLUMN;
   const height = (Math.max(...boxes.map((box) => box.row)) + 1) * ROW;
-  const files = filesByTable(scans);
+  const reading = progress === undefined ? readingByTable(scans, []) : readingByTable([], progress);
   return (
     <>
-      <div class="plan-frame" role="region" aria-label="The plan, drawn" tabIndex={0}>
-        <svg class="plan" role="img" aria-label={`The plan: ${boxes.length} operators`} width={width} height={height} viewBox={`0 0 ${width} ${height}`}>
+      <div class="plan-frame" role="region" aria-label={`${name}, drawn`} tabIndex={0}>
+        <svg class="plan" role="img" aria-label={`${name}: ${boxes.length} operators`} width={width} height={height} viewBox={`0 0 ${width} ${height}`}>
           {boxes.flatMap(lines)}
-          {boxes.map((box) => <Box box={box} files={files} />)}
+          {boxes.map((box) => <Box box={box} reading={reading} />)}
         </svg>
       </div>
-      <Outline node={root} />
+      <Outline node={root} reading={reading} />
     </>
   );
 }
@@ -59,42 +69,54 @@ function lines(box: Placed): JSX.Element[] {
   });
 }
 
-function Box({ box, files }: { box: Placed; files: ReadonlyMap<string, Selection> }): JSX.Element {
+function Box({ box, reading }: { box: Placed; reading: ReadonlyMap<string, Reading> }): JSX.Element {
   const [x, y] = corner(box);
   const { node } = box;
-  const read = node.operator === COLLECTOR ? undefined : files.get(tableOf(node)?.toLowerCase() ?? "");
+  const read = readingOf(node, reading);
   return (
-    <g class={`node ${kindOf(node)}`} transform={`translate(${x},${y})`}>
+    <g class={`node ${kindOf(node)}${read?.isLive === true ? " live" : ""}`} transform={`translate(${x},${y})`}>
       <title>{node.line.slice(0, 2_000)}</title>
       <rect width={WIDTH} height={HEIGHT} rx="8" />
       <text class="title" x="12" y="23">{cut(titleOf(node))}</text>
       <text x="12" y="41">{cut(detailOf(node))}</text>
-      {read !== undefined && <Share files={read} />}
+      {read !== undefined && <Share read={read} />}
     </g>
   );
 }
 
-function Share({ files }: { files: Selection }): JSX.Element {
-  const width = WIDTH - 110;
+function Share({ read }: { read: Reading }): JSX.Element {
+  const width = WIDTH - 24;
+  const { files } = read;
   return (
     <>
-      <rect class="track" x="12" y="49" width={width} height="5" rx="2.5" />
-      <rect class="fill" x="12" y="49" width={Math.max(2, (share(files.selected, files.total) / 100) * width)} height="5" rx="2.5" />
-      <text class="small" x={WIDTH - 10} y="55" text-anchor="end">{count(files.selected)} of {count(files.total)} files</text>
+      <text class="small" x="12" y="57">{cut(wordsOfReading(read))}</text>
+      {files !== null && <rect class="track" x="12" y="62" width={width} height="5" rx="2.5" />}
+      {files !== null && <rect class="fill" x="12" y="62" width={Math.max(2, (share(files.selected, files.total) / 100) * width)} height="5" rx="2.5" />}
     </>
   );
 }
 
-/** The same as a list, for narrow windows. */
-function Outline({ node }: { node: PlanNode }): JSX.Element {
-  return <ul class="outline"><Item node={node} /></ul>;
+function readingOf(node: PlanNode, reading: ReadonlyMap<string, Reading>): Reading | undefined {
+  return node.operator === COLLECTOR ? undefined : reading.get(tableOf(node)?.toLowerCase() ?? "");
 }
 
-function Item({ node }: { node: PlanNode }): JSX.Element {
+interface OutlineProps {
+  node: PlanNode;
+  reading: ReadonlyMap<string, Reading>;
+}
+
+/** The same as a list: for small windows, and for those who hear the page. */
+function Outline(props: OutlineProps): JSX.Element {
+  return <ul class="outline"><Item {...props} /></ul>;
+}
+
+function Item({ node, reading }: OutlineProps): JSX.Element {
+  const read = readingOf(node, reading);
   return (
     <li class={kindOf(node)}>
       <b>{titleOf(node)}</b> <span>{detailOf(node).slice(0, 300)}</span>
-      {node.children.length > 0 && <ul>{node.children.map((child) => <Item node={child} />)}</ul>}
+      {read !== undefined && <i> {wordsOfReading(read)}</i>}
+      {node.children.length > 0 && <ul>{node.children.map((child) => <Item node={child} reading={reading} />)}</ul>}
     </li>
   );
 }
@@ -120,13 +142,6 @@ function detailOf(node: PlanNode): string {
   const named = ["where", "condition", "fields", "select"].map((name) => node.attributes.get(name));
   const all = [...node.attributes].map(([name, value]) => `${name}: ${value}`).join(", ");
   return tableOf(node) ?? named.find((value) => value !== undefined) ?? all;
-}
-
-/** Returns the files of tables that were scanned once: several scans of one cannot be told apart. */
-function filesByTable(scans: readonly Scan[]): Map<string, Selection> {
-  const names = scans.map((scan) => scan.table.toLowerCase());
-  const once = scans.filter((_, index) => names.filter((name) => name === names[index]).length === 1);
-  return new Map(once.map((scan) => [scan.table.toLowerCase(), scan.dataFiles]));
 }
 
 function cut(text: string): string {

@@ -169,8 +169,10 @@ export interface Filter {
 export interface Explanation {
   queryId: string | null;
   sql: string;
+  catalog: string | null;
+  schema: string | null;
   rewrittenSql: string | null;
-  state: State;
+  state: State | "PLANNED";
   error: { code: string; detail: string } | null;
   filters: Filter[];
   rewrites: { rewrite: string; table: string | null; detail: string }[];
@@ -182,6 +184,6 @@ export interface Explanation {
   progress: Progress | null;
 }
 
-export function isFinal(state: State): boolean {
-  return state === "SUCCEEDED" || state === "FAILED" || state === "CANCELED";
+export function isFinal(state: State | "PLANNED"): boolean {
+  return state === "PLANNED" || state === "SUCCEEDED" || state === "FAILED" || state === "CANCELED";
 }

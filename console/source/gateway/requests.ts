@@ -104,7 +104,7 @@ interface Options {
 
 async function ask<T>(path: string, init: RequestInit, options: Options = {}): Promise<T> {
   const { isAboutLogin = false, read = exactJson, withinMs = ANSWERS_WITHIN_MS } = options;
-  const answer = await sent(path, init, withinMs);
+  const answer = await sent(path, init, AbortSignal.timeout(withinMs));
   if (answer.ok) {
     return (answer.status === 204 ? undefined : read(await textOf(answer))) as T;
   }
@@ -115,9 +115,20 @@ async function ask<T>(path: string, init: RequestInit, options: Options = {}): P
   throw new Refused(problem);
 }
 
-async function sent(path: string, init: RequestInit, withinMs = ANSWERS_WITHIN_MS): Promise<Response> {
+/** Opens an answer that comes in pieces. It has no bound but `signal`. */
+export async function opened(path: string, type: string, signal: AbortSignal): Promise<Response> {
+  const answer = await sent(path, { method: "GET", headers: { Accept: type } }, signal);
+  if (answer.status === 401) {
+    onLoggedOut();
+  }
+  if (!answer.ok) {
+    throw new Refused(await problemOf(answer));
+  }
+  return answer;
+}
+
+async function sent(path: string, init: RequestInit, signal = AbortSignal.timeout(ANSWERS_WITHIN_MS)): Promise<Response> {
   const headers = { Accept: "application/json", "X-Sluice-Console": "1", ...init.headers };
-  const signal = AbortSignal.timeout(withinMs);
   try {
     return await fetch(path, { ...init, headers, signal, credentials: "same-origin", redirect: "error" });
   } catch (error) {

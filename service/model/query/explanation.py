@@ -52,7 +52,8 @@ class Explanation:
     `plans` is None when the text cannot be parsed. A query that was only planned has no id. Its scans are
     reported as planned, so the number of rows that they read is unknown. `trace_id` is that of the request
     that sent the query; None if it was not traced. `applied` are the names of applied policies, if known.
-    `progress` is None unless the query runs here, `reused` unless an earlier result answered it.
+    `progress` is None unless the query runs here, `reused` unless an earlier result answered it. `catalog`
+    and `schema` are those of names without one.
     """
 
     query_id: UUID | None
@@ -76,6 +77,8 @@ class Explanation:
     applied: tuple[str, ...] | None = None
     progress: QueryProgress | None = None
     reused: Reused | None = None
+    catalog: str | None = None
+    schema: str | None = None
 
     @property
     def has_run(self) -> bool:

@@ -51,6 +51,8 @@ def explain(record: QueryRecord, calls: BoundedCalls | None = None) -> Explanati
         trace_id=None if record.trace is None else record.trace.trace_id,
         applied=record.applied,
         reused=record.reused,
+        catalog=record.catalog,
+        schema=record.schema,
     )
 
 

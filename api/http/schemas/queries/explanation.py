@@ -94,11 +94,16 @@ class Timings(WireModel):
     run_ms: int
 
 
+_PLACE = "for names without a {}; null: there is none"
+
+
 class ExplanationAnswer(WireModel):
     """The SQL, every candidate filter, the plans, and every scan as selected of total."""
 
     query_id: Annotated[UUID | None, Field(description="null: the query was only planned")]
     sql: str
+    catalog: Annotated[str | None, Field(description=_PLACE.format("catalog"))]
+    schema_: Annotated[str | None, Field(alias="schema", description=_PLACE.format("schema"))]
     rewritten_sql: Annotated[str | None, Field(description="null: the query ran as written")]
     state: QueryState | Literal["PLANNED"]
     error: ExplainedError | None
@@ -130,6 +135,8 @@ def explanation_answer(explanation: Explanation) -> ExplanationAnswer:
     return ExplanationAnswer(
         query_id=explanation.query_id,
         sql=explanation.sql,
+        catalog=explanation.catalog,
+        schema_=explanation.schema,
         state=explanation.state,
         error=ExplainedError(code=error.code, detail=error.detail) if error else None,
         rewritten_sql=explanation.rewritten_sql,

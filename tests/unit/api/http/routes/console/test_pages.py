@@ -14,7 +14,16 @@ import pytest
 
 from api.bootstrap.settings import Settings
 from api.http.console.built_files import built_files
-from docs.tooling.console_words import FUNCTION_WORDS, WORDS, function_words, words
+from docs.tooling.console_words import (
+    CURE_WORDS,
+    FUNCTION_WORDS,
+    SOURCE_WORDS,
+    WORDS,
+    cure_words,
+    function_words,
+    source_words,
+    words,
+)
 from tests.unit.api.conftest import Running
 
 pytestmark = pytest.mark.anyio
@@ -156,4 +165,6 @@ def test_the_files_are_small_enough_for_slow_lines() -> None:
 def test_the_reasons_of_filters_are_in_the_same_words() -> None:
     hint = "run `python -m docs.tooling.console_words`, then `make console`"
     assert WORDS.read_text() == words(), hint
+    assert SOURCE_WORDS.read_text(encoding="utf-8") == source_words(), hint
+    assert CURE_WORDS.read_text(encoding="utf-8") == cure_words(), hint
     assert FUNCTION_WORDS.read_text(encoding="utf-8") == function_words(), hint

@@ -12,11 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from api.bootstrap.settings import Settings
 from api.http.explain.explain_html.names import breakable
 from api.http.explain.explain_html.plan_drawing import plan_drawing
-from api.http.rendering.reasons import SENTENCES, VERIFICATIONS
+from api.http.rendering.cures import CURES, Cure, variables_of
+from api.http.rendering.reasons import SENTENCES, SOURCES, VERIFICATIONS
+from docs.tooling.links import anchors
 from service.errors.query_errors import QueryFailed
 from service.model.filters.filter_record import Reason
+from service.model.filters.key_set import FilterSource
 from service.model.query.explanation import PlanNode
 from service.model.query.progress import EngineProgress, Phase, QueryProgress, ScanProgress
 from service.model.query.verification import Verification
@@ -201,8 +205,37 @@ async def test_json_is_what_is_served_when_nothing_is_asked_for(client: httpx.As
     assert (await explained(client, accept="image/png")).json()["code"] == "NOT_ACCEPTABLE"
 
 
+async def test_the_place_of_names_is_that_of_the_request(client: httpx.AsyncClient) -> None:
+    body = {"sql": FLIP, "catalog": "lake", "schema": "tpcds"}
+    sent = (await client.post("/query", json=body)).json()
+    found = (await client.get(f"/explain/{sent['queryId']}")).json()
+    assert (found["catalog"], found["schema"]) == ("lake", "tpcds")
+
+
 def test_every_reason_has_its_sentence() -> None:
     assert set(SENTENCES) == set(Reason)
+
+
+def test_every_source_of_keys_has_its_words() -> None:
+    assert set(SOURCES) == set(FilterSource)
+
+
+def test_every_reason_against_a_filter_has_a_cure() -> None:
+    assert set(CURES) == set(Reason) - {Reason.APPLIED}
+
+
+@pytest.mark.parametrize("cure", CURES.values(), ids=[reason.value for reason in CURES])
+def test_a_cure_names_settings_and_a_page_that_exist(cure: Cure) -> None:
+    assert set(cure.settings) <= set(Settings.model_fields)
+    path, _, heading = cure.page.partition("#")
+    assert heading in anchors(Path(__file__).parents[6] / "docs" / path)
+
+
+def test_the_page_has_every_cure() -> None:
+    page = Path(__file__).parents[6].joinpath("docs/reference/pruned-sql.md").read_text("utf-8")
+    for reason, cure in CURES.items():
+        settings = ", ".join(f"`{name}`" for name in variables_of(cure)) or "–"
+        assert f"| `{reason.value}` | {cure.says} | {settings} |\n" in page
 
 
 def test_the_page_has_every_verification_with_its_sentence() -> None:
