@@ -17,14 +17,15 @@ from tests.polling import until
 
 pytestmark = pytest.mark.integration
 
-# The engine reads all of the sales at once, and is then busy for hours.
+# The engine reads two of the three at once, and is then busy for an hour.
 READS_AND_GOES_ON = (
-    "SELECT sum(hash(r.id, s.sale_id)) AS s FROM sales AS s CROSS JOIN range(0, 1000000000000, 1, 1) AS r"
+    "SELECT sum(hash(a.sale_id, b.sale_id, c.sale_id)) AS s FROM sales AS a CROSS JOIN sales AS b"
+    " CROSS JOIN sales AS c"
 )
 UNKNOWN_ID = "00000000-0000-4000-8000-000000000000"
 
 
-def explained(page: Any, month: str = "3") -> str:
+def explained(page: Any, month: str = "2") -> str:
     """Asks the joined query, opens its explanation, and returns its id."""
     page.get_by_label("Schema").wait_for()
     write(page, JOINED)
@@ -67,8 +68,8 @@ def test_the_plan_is_live_by_events_and_the_last_explanation_loads_by_itself(log
     try:
         live = page.locator(".plan .node.live")
         live.first.wait_for()
-        until(lambda: "6,000 rows" in live.first.inner_html())
-        assert "6,000 rows" in page.locator(".outline").inner_html()
+        until(lambda: re.search(r"[1-9][0-9,]* rows", live.first.inner_html()))
+        assert re.search(r"[1-9][0-9,]* rows", page.locator(".outline").inner_html())
         assert re.search(r"\d+ of \d+ stages", page.locator(".progress").inner_text())
         picture(page, "explain-live")
         assert asked.count(f"/query/{query_id}/events") == 1
@@ -105,7 +106,7 @@ def test_the_text_as_written_is_planned_and_run_beside_the_query(logged_in: Logg
     asked = paths(page)
     pruned_id = explained(page)
     card = page.locator(".card", has=page.get_by_role("heading", name="As written, and pruned"))
-    card.get_by_label(":month").fill("3")
+    card.get_by_label(":month").fill("2")
     card.get_by_role("button", name="Plan as written").click()
     sales = card.get_by_role("region", name="What was read of lake.shop.sales")
     sales.wait_for()
@@ -144,7 +145,7 @@ def test_a_link_opens_the_explanation_or_the_text_for_others(logged_in: LoggedIn
     other = logged_in("/console#" + link.partition("#")[2], name="lou")
     other.get_by_role("heading", name="The text that was shared").wait_for()
     assert other.get_by_label("Shared SQL").inner_text() == JOINED
-    other.get_by_label(":month").fill("3")
+    other.get_by_label(":month").fill("2")
     other.get_by_role("button", name="Plan it").click()
     other.get_by_role("heading", name="What would be read").wait_for()
     assert f"{MONTH_DAYS_AT_WEEKENDS} of {DAYS}" in other.locator(".scan", has_text="shop.sales").inner_text()
@@ -199,7 +200,7 @@ def test_everyone_can_compare(logged_in: LoggedIn, size: str, scheme: str) -> No
     page = logged_in("/console", **options)
     explained(page)
     card = page.locator(".card", has=page.get_by_role("heading", name="As written, and pruned"))
-    card.get_by_label(":month").fill("3")
+    card.get_by_label(":month").fill("2")
     card.get_by_role("button", name="Plan as written").click()
     card.get_by_role("button", name="Run as written").click()
     card.get_by_role("region", name="Time of the two queries").wait_for()
