@@ -67,12 +67,12 @@ test("a file is known by its bytes, and its fields by their first values", async
   const { sniff, sniffText } = await rules("ingest/file/sniff");
   assert.deepEqual(sniffText('id,note\n1,"a, b"\n2,\n', "x.csv", false), {
     format: "CSV",
-    fields: [{ name: "id", samples: ["1", "2"] }, { name: "note", samples: ["a, b"] }],
+    fields: [{ name: "id", samples: ["1", "2"], type: "long" }, { name: "note", samples: ["a, b"], type: "string" }],
     isPart: false,
   });
   assert.deepEqual(sniffText('{"id":1}\n{"id":2,"more":null}\n{"id', "x.log", true), {
     format: "NDJSON",
-    fields: [{ name: "id", samples: ["1", "2"] }, { name: "more", samples: [] }],
+    fields: [{ name: "id", samples: ["1", "2"], type: "long" }, { name: "more", samples: [], type: "string" }],
     isPart: true,
   });
   assert.throws(() => sniffText("a,a\n", "x.csv", false), /names “a” twice/);
@@ -190,4 +190,73 @@ test("an edited dead letter keeps its line ends, and its way into the table if t
   assert.deepEqual([keyIdsOf([commit([1, 2], [1, 2])], letter), keyIdsOf([commit(null)], letter)], [[1, 2], []]);
   assert.deepEqual([keyIdsOf([commit(null, [1])], letter), keyIdsOf([commit([1], [2])], letter), keyIdsOf([], letter)], [null, null, null]);
   assert.equal(keyIdsOf([{ ...commit([1]), branch: "other" }], letter), null);
+});
+
+test("types are guessed from all values that were looked at, and a text takes what has nothing in common", async () => {
+  const { TYPES, TypeGuess } = await rules("ingest/file/guess_type");
+  const guess = (way, ...values) => {
+    const found = new TypeGuess();
+    values.forEach((value) => found[way](value));
+    return found.type;
+  };
+  const texts = [
+    ["long", "1", "-20", "0"], ["double", "1", "2.50"], ["double", "1e3"], ["string", "007"], ["string", "9223372036854775808"],
+    ["string", "1", "a"], ["boolean", "true", "false"], ["string", "true", "1"], ["date", "2026-01-31"], ["string", "2026-01-31", "2026-01-31T00:00:00Z"],
+    ["timestamp", "2026-01-31 10:00", "2026-01-31T10:00:00.5"], ["timestamptz", "2026-01-31T10:00:00Z", "2026-01-31T10:00:00+01:00"],
+    ["string", "2026-01-31T10:00:00Z", "2026-01-31T10:00:00"], ["string", ""], ["string"],
+  ];
+  for (const [type, ...values] of texts) {
+    assert.equal(guess("seeText", ...values), type, String(values));
+    assert.ok(TYPES.includes(type));
+  }
+  const json = [
+    ["long", "1", "null"], ["double", "1", "1.5"], ["string", '"1"'], ["string", "1", '"a"'], ["boolean", "true"], ["date", '"2026-01-31"'],
+    ["timestamptz", '"2026-01-31T10:00:00Z"'], [null, "[1]"], [null, "1", '{"a":1}', '"x"'], ["string", "null"],
+  ];
+  for (const [type, ...values] of json) {
+    assert.equal(guess("seeJson", ...values), type, String(values));
+  }
+});
+
+test("a file that replaces rows says by which columns, and what stands against it", async () => {
+  const { APPEND, askedOf, fittedMode, modeFaults } = await rules("ingest/file/file_write");
+  const table = {
+    columns: [{ name: "id", type: "long" }, { name: "day", type: "date" }, { name: "share", type: "double" }],
+    partitionSpec: [{ name: "day", source: "day", transform: "day" }, { name: "old", source: "id", transform: "void" }],
+  };
+  assert.deepEqual(askedOf("lake.a.t", ["a,b"], APPEND), { table: "lake.a.t", writeSchema: '["a,b"]' });
+  const upsert = { isUpsert: true, equalityFields: ["id"] };
+  assert.deepEqual(askedOf("lake.a.t", ["id"], upsert), { table: "lake.a.t", writeSchema: '["id"]', mode: "upsert", equalityFields: '["id"]' });
+  // Without columns, those of the table count.
+  assert.deepEqual(askedOf("lake.a.t", ["id"], { ...upsert, equalityFields: [] }), { table: "lake.a.t", writeSchema: '["id"]', mode: "upsert" });
+  assert.deepEqual(fittedMode({ isUpsert: true, equalityFields: ["id", "day"] }, ["day"]).equalityFields, ["day"]);
+  assert.deepEqual(modeFaults(APPEND, table), []);
+  assert.deepEqual(modeFaults({ ...upsert, equalityFields: [] }, table), []);
+  assert.match(modeFaults(upsert, table).join(), /^The table is partitioned by day:/);
+  assert.match(modeFaults({ isUpsert: true, equalityFields: ["day", "share"] }, table).join(), /^share is a double/);
+});
+
+test("a new table has the chosen columns, and is refused here if it cannot be one", async () => {
+  const { askedForNew, newTableFaults, transformsFor } = await rules("ingest/file/file_write");
+  const column = (field, name, type, isLeftOut = false) => ({ field, name, type, isLeftOut });
+  const made = {
+    catalog: "lake", schema: "a", table: "t", partitionBy: "at", transform: "day",
+    columns: [column("Id", "id", "long"), column("at", "at", "timestamptz"), column("x", "", "", true)],
+  };
+  const asked = askedForNew(made);
+  assert.equal(asked.table, "lake.a.t");
+  assert.deepEqual(JSON.parse(asked.schema), {
+    type: "struct",
+    fields: [{ id: 1, name: "id", required: false, type: "long" }, { id: 2, name: "at", required: false, type: "timestamptz" }],
+  });
+  assert.deepEqual(JSON.parse(asked.create), { partitionSpec: [{ source: "at", transform: "day" }] });
+  assert.equal(asked.writeSchema, '["id","at"]');
+  assert.equal(askedForNew({ ...made, partitionBy: "" }).create, "{}");
+  assert.deepEqual(newTableFaults(made), []);
+  const faults = newTableFaults({ ...made, schema: "", table: "a.b", columns: [column("a", "A", "long"), column("b", "a", ""), column("c", "", "long")] });
+  assert.deepEqual(faults.map((fault) => fault.split(/[.,:]/)[0]), [
+    "Choose a catalog and a schema for the table", "The name of a table has no dot", "Give the column of c a name", "Two columns have the name a", "Choose a type for b",
+  ]);
+  assert.deepEqual(newTableFaults({ ...made, columns: [] }), ["Choose a type for at least one field."]);
+  assert.deepEqual([transformsFor("long"), transformsFor("date"), transformsFor("timestamp")], [["identity"], ["identity", "day", "month", "year"], ["identity", "hour", "day", "month", "year"]]);
 });

@@ -25,7 +25,14 @@ POLICIES = {
     "version": 0,
     "roles": {
         "reader": {"grants": [{"tables": "lake.*.*", "actions": ["select", "describe"]}]},
-        "loader": {"grants": [{"tables": "lake.inbox.*", "actions": ["select", "describe", "insert"]}]},
+        "loader": {
+            "grants": [
+                {
+                    "tables": "lake.inbox.*",
+                    "actions": ["select", "describe", "insert", "modify", "create"],
+                }
+            ]
+        },
         "operator": {"grants": [{"tables": "*.*.*", "actions": ["admin"]}]},
         # Nobody has it: the console shows what it would mean.
         "analyst": {

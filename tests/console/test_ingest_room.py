@@ -88,6 +88,72 @@ def test_a_file_is_dropped_mapped_and_committed(
     assert re.search(r"snapshot \d+", lines.inner_text())
 
 
+def test_a_file_replaces_the_rows_of_its_keys(
+    logged_in: LoggedIn, gateway: RunningGateway, make_key: MakeKey
+) -> None:
+    page = enter(logged_in, "file")
+    drop(page, "visits.csv", "visit_id,page,took_ms\n70,/old,1\n71,/stays,2\n")
+    choose_table(page)
+    commit(page)
+    drop(page, "again.csv", "visit_id,page\n70,/new\n72,/added\n")
+    page.get_by_text("again.csv").wait_for()
+    page.get_by_role("combobox", name="The records", exact=True).select_option("upsert")
+    page.get_by_text("the identifier fields of the table count").wait_for()
+    keys = page.get_by_role("group", name="Columns that identify a row")
+    keys.get_by_role("checkbox", name="visit_id").check()
+    page.get_by_text("columns that the file does not have become NULL").wait_for()
+    picture(page, "console-ingest-upsert")
+    assert AXE.exists() is False or violations(page) == []
+    commit(page)
+    assert visits(gateway, make_key, "visit_id IN (70, 71, 72)") == [
+        [70, "/new", None, None],
+        [71, "/stays", 2, None],
+        [72, "/added", None, None],
+    ]
+    page.get_by_role("link", name="Look at the ingest").click()
+    page.get_by_text("replaces rows").wait_for()
+
+
+def test_a_new_table_is_made_of_a_file(
+    logged_in: LoggedIn, gateway: RunningGateway, make_key: MakeKey
+) -> None:
+    page = enter(logged_in, "file")
+    name = f"made_{uuid4().hex[:6]}"
+    content = f"Visit,seen_at,price,text,rest\n1,2026-01-31T10:00:00Z,2.50,{HOSTILE},x\n2,,,,y\n"
+    drop(page, "new.csv", content)
+    page.get_by_role("radio", name="A new table").check()
+    page.get_by_role("button", name="Commit").wait_for()
+    assert page.get_by_role("button", name="Commit").is_disabled()
+    page.get_by_label("Catalog").select_option("lake")
+    page.get_by_label("Schema").select_option("inbox")
+    page.get_by_label("Name of the table").fill("visits")
+    types = {
+        field: page.get_by_label(f"Type of the column for {field}").input_value()
+        for field in ("Visit", "seen_at", "price", "text")
+    }
+    assert types == {"Visit": "long", "seen_at": "timestamptz", "price": "double", "text": "string"}
+    page.get_by_label("Name of the column for Visit").fill("visit_id")
+    page.get_by_label("Type of the column for price").select_option("decimal(18, 2)")
+    page.get_by_label("Type of the column for rest").select_option("leave out")
+    page.get_by_label("Partitioned by").select_option("seen_at")
+    page.get_by_label("as its").select_option("day")
+    # Records are not added to a table that the user has not looked at.
+    page.get_by_role("button", name="Commit").click()
+    page.get_by_role("alert").get_by_text("TABLE_EXISTS").wait_for()
+    page.get_by_label("Name of the table").fill(name)
+    picture(page, "console-ingest-new-table")
+    assert AXE.exists() is False or violations(page) == []
+    commit(page)
+    page.get_by_role("link", name="Look at the ingest").click()
+    page.get_by_role("link", name=f"lake.inbox.{name}").click()
+    page.get_by_text("day(seen_at)").wait_for()
+    with closing(gateway.client_with(make_key("lea", LOADER).text)) as client:
+        sql = f"SELECT visit_id, price, text FROM lake.inbox.{name} ORDER BY visit_id"
+        answer = client.post("/query", json={"sql": sql, "waitTimeout": "50s"}).json()
+    assert answer["result"]["rows"] == [[1, "2.50", HOSTILE], [2, None, None]]
+    assert page.evaluate("typeof hacked") == "undefined"
+
+
 def test_files_of_other_formats_are_read_by_their_names(
     logged_in: LoggedIn, gateway: RunningGateway, make_key: MakeKey
 ) -> None:
