@@ -108,7 +108,14 @@ def test_policies_say_what_somebody_would_see(logged_in: LoggedIn) -> None:
     decision.locator(".state.SUCCEEDED").wait_for()
     assert "day_key < 7" in decision.inner_text()
     assert "note" in page.get_by_role("region", name="Masked columns").inner_text()
+    # A person with a key has the roles of it.
+    page.get_by_label("Person").select_option("olga")
+    assert page.get_by_label("Roles").input_value() == "admin, operator"
+    page.get_by_role("button", name="Decide").click()
+    decision.get_by_text("for olga with admin, operator").wait_for()
+    decision.get_by_text("All rows are seen.").wait_for()
     page.get_by_label("Roles").fill("nobody")
+    assert page.get_by_label("Person").input_value() == ""
     page.get_by_role("button", name="Decide").click()
     decision.get_by_text("not granted").wait_for()
 

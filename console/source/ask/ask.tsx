@@ -5,6 +5,7 @@ import type { Problem } from "../gateway/answers";
 import { problemIn } from "../gateway/requests";
 import { type SavedQuery, listSaved, readSaved } from "../gateway/saved_answers";
 import { useAnswer } from "../gateway/use_answer";
+import { Contained } from "../page/contained";
 import { ProblemNote } from "../page/problem_note";
 import type { RoomProps } from "../page/rooms";
 import { hashOf } from "../page/route";
@@ -210,8 +211,13 @@ export function Ask({ login, route }: RoomProps): JSX.Element {
           />
         )}
       </section>
-      {run !== null && <Outcome run={run} isRunning={isRunning} running={running.current} onTakeAll={() => start(true)} />}
+      {run !== null && (
+        <Contained name="Result" subject={`${run.answer?.queryId} ${run.startedAt}`}>
+          <Outcome run={run} isRunning={isRunning} running={running.current} onTakeAll={() => start(true)} />
+        </Contained>
+      )}
       {unopened !== null && <ProblemNote problem={unopened} />}
+      <Contained name="Saved queries">
       <SavedList
         answer={saved}
         sought={sought}
@@ -224,9 +230,14 @@ export function Ask({ login, route }: RoomProps): JSX.Element {
           saved.again();
         }}
       />
-      <Past all={past} onPick={pick} />
+      </Contained>
+      <Contained name="History"><Past all={past} onPick={pick} /></Contained>
       </div>
-      <aside><TableList listing={listing} place={place} onShow={show} onInsert={insert} /></aside>
+      <aside>
+        <Contained name="Tables" subject={`${place.catalog} ${place.schema}`}>
+          <TableList listing={listing} place={place} onShow={show} onInsert={insert} />
+        </Contained>
+      </aside>
     </div>
   );
 }
