@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.console.browsers import AXE, PHONE, violations
-from tests.console.conftest import LoggedIn, MakeKey, picture, sources_of
+from tests.console.browsers import AXE, violations
+from tests.console.conftest import LoggedIn, MakeKey, fits_everyone, picture, sources_of
 from tests.console.tables import HOSTILE
 from tests.integration.running import RunningGateway
 from tests.polling import until
@@ -102,8 +102,8 @@ def test_a_file_replaces_the_rows_of_its_keys(
     keys = page.get_by_role("group", name="Columns that identify a row")
     keys.get_by_role("checkbox", name="visit_id").check()
     page.get_by_text("columns that the file does not have become NULL").wait_for()
-    picture(page, "console-ingest-upsert")
-    assert AXE.exists() is False or violations(page) == []
+    if AXE.exists():
+        fits_everyone(page, "ingest-upsert")
     commit(page)
     assert visits(gateway, make_key, "visit_id IN (70, 71, 72)") == [
         [70, "/new", None, None],
@@ -119,7 +119,7 @@ def test_a_new_table_is_made_of_a_file(
 ) -> None:
     page = enter(logged_in, "file")
     name = f"made_{uuid4().hex[:6]}"
-    content = f"Visit,seen_at,price,text,rest\n1,2026-01-31T10:00:00Z,2.50,{HOSTILE},x\n2,,,,y\n"
+    content = f"Visit,seen_at,price,text,rest\n1,2026-01-31T10:00:00Z,2.50,{HOSTILE},x\n2,,0.001,,y\n3,,,,z\n"
     drop(page, "new.csv", content)
     page.get_by_role("radio", name="A new table").check()
     page.get_by_role("button", name="Commit").wait_for()
@@ -141,16 +141,23 @@ def test_a_new_table_is_made_of_a_file(
     page.get_by_role("button", name="Commit").click()
     page.get_by_role("alert").get_by_text("TABLE_EXISTS").wait_for()
     page.get_by_label("Name of the table").fill(name)
+    page.get_by_role("alert").wait_for(state="detached")
+    page.evaluate("scrollTo(0, 0)")
     picture(page, "console-ingest-new-table")
-    assert AXE.exists() is False or violations(page) == []
+    if AXE.exists():
+        fits_everyone(page, "ingest-new-table")
+    # A price that does not fit comes after the table is made: the same columns can be sent again.
+    page.get_by_role("button", name="Commit").click()
+    page.get_by_text("The table was made all the same").wait_for()
+    page.get_by_label("Records that do not fit").select_option("DEAD_LETTER")
     commit(page)
     page.get_by_role("link", name="Look at the ingest").click()
-    page.get_by_role("link", name=f"lake.inbox.{name}").click()
+    page.get_by_role("link", name=f"lake.inbox.{name}", exact=True).click()
     page.get_by_text("day(seen_at)").wait_for()
     with closing(gateway.client_with(make_key("lea", LOADER).text)) as client:
         sql = f"SELECT visit_id, price, text FROM lake.inbox.{name} ORDER BY visit_id"
         answer = client.post("/query", json={"sql": sql, "waitTimeout": "50s"}).json()
-    assert answer["result"]["rows"] == [[1, "2.50", HOSTILE], [2, None, None]]
+    assert answer["result"]["rows"] == [[1, "2.50", HOSTILE], [3, None, None]]
     assert page.evaluate("typeof hacked") == "undefined"
 
 
@@ -287,39 +294,26 @@ def test_a_stream_is_started_stopped_and_resumed(
 
 
 @pytest.mark.skipif(not AXE.exists(), reason="axe-core is not here: `make console` brings it")
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", ["desktop", "phone"])
-def test_everyone_can_use_the_room_ingest(logged_in: LoggedIn, scheme: str, size: str) -> None:
-    options: dict[str, Any] = {"color_scheme": scheme, "reduced_motion": "reduce"}
-    options |= {"viewport": PHONE} if size == "phone" else {}
-    page = enter(logged_in, "file", **options)
+def test_everyone_can_use_the_room_ingest(logged_in: LoggedIn) -> None:
+    page = enter(logged_in, "file")
     drop(page, "visits.csv", CSV)
     choose_table(page)
     page.get_by_label("Column for Page").wait_for()
     page.get_by_label("Records that do not fit").select_option("DEAD_LETTER")
     page.get_by_label("Column for browser").select_option("took_ms")
     page.get_by_label("Column for took_ms").select_option("")
-    picture(page, f"ingest-file-{size}-{scheme}")
-    fits = "document.documentElement.scrollWidth <= innerWidth"
-    assert violations(page) == []
-    assert page.evaluate(fits)
+    fits_everyone(page, "ingest-file")
     commit(page)
     assert violations(page) == []
     page.get_by_role("link", name="Look at the ingest").click()
     page.get_by_role("button", name="Show the records").click()
     page.get_by_role("form", name="Record 1").wait_for()
-    picture(page, f"ingest-rejected-{size}-{scheme}")
-    assert violations(page) == []
-    assert page.evaluate(fits)
+    fits_everyone(page, "ingest-rejected")
     page.get_by_role("link", name="What came").click()
     page.get_by_role("list", name="By table and write schema").wait_for()
     page.get_by_role("region", name="Tables, by all callers").wait_for()
-    picture(page, f"ingest-{size}-{scheme}")
-    assert violations(page) == []
-    assert page.evaluate(fits)
+    fits_everyone(page, "ingest")
     page.get_by_role("link", name="Streams").click()
     choose_table(page)
     page.get_by_role("group", name="Columns of the files").wait_for()
-    picture(page, f"ingest-streams-{size}-{scheme}")
-    assert violations(page) == []
-    assert page.evaluate(fits)
+    fits_everyone(page, "ingest-streams")

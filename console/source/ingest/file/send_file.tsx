@@ -19,7 +19,7 @@ interface Props {
   faults: readonly string[];
   /** Makes the body. */
   content: () => Promise<Blob>;
-  /** Rejects if the request must not be sent now. `isRepeated`: the same one was sent before. */
+  /** Rejects if the request must not be sent now. `isRepeated`: one for the same table was sent before. */
   check?: (isRepeated: boolean) => Promise<void>;
   /** More choices. */
   children?: ComponentChildren;
@@ -42,12 +42,13 @@ export function SendFile({ asked, subject, type, faults, content, check, childre
   }, [what]);
   const commit = async (): Promise<void> => {
     const requestId = ids.of([request, subject]);
+    const target = JSON.stringify(asked);
     setBusy(true);
     setProblem(null);
     try {
-      await check?.(sent.current.has(requestId));
+      await check?.(sent.current.has(target));
       const records = await content();
-      sent.current.add(requestId);
+      sent.current.add(target);
       setIngest(await sendRecords<Ingest>(`/ingest?${new URLSearchParams({ ...request, requestId })}`, records, type));
     } catch (error) {
       setProblem(problemIn(error instanceof Unreadable ? refusal("FILE_UNREADABLE", error.message) : error));
@@ -68,7 +69,13 @@ export function SendFile({ asked, subject, type, faults, content, check, childre
         <button type="button" class="primary" disabled={isBusy || faults.length > 0 || ingest !== null} onClick={() => void commit()}>{isBusy ? "Sending …" : "Commit"}</button>
       </p>
       {ingest !== null && <Sent ingest={ingest} />}
-      {problem !== null && <ProblemNote problem={problem} />}
+      {problem !== null && (
+        <ProblemNote problem={problem}>
+          {problem.evolutions?.some(({ created }) => created) === true && (
+            <p class="note">The table was made all the same, with these columns. Change the file or the choice for records that do not fit; or, for other columns, choose another name.</p>
+          )}
+        </ProblemNote>
+      )}
     </>
   );
 }
