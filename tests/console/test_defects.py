@@ -1,4 +1,4 @@
-"""What a user sees if a part of the page breaks: that part says so, and the others go on."""
+"""A part of the page that breaks says so, and the others go on."""
 
 from __future__ import annotations
 
