@@ -149,7 +149,7 @@ class MaintenanceService:
         return self._ports.log.latest(table, LISTED_AT_MOST)
 
     def is_allowed(self, table: TableName) -> bool:
-        """Whether the operator lets callers write to the table. What policies say of a caller comes on top."""
+        """Whether the operator lets callers write to the table. Policies may still refuse a caller."""
         return any(fnmatchcase(str(table), name) for name in self.plan.writable_names)
 
     def run_open(self) -> None:
