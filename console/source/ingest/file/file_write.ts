@@ -96,6 +96,6 @@ export function newTableFaults(made: NewTable): string[] {
     ...(columns.length === 0 ? ["Choose a type for at least one field."] : []),
     ...columns.filter(({ name }) => name === "").map(({ field }) => `Give the column of ${field} a name.`),
     ...twice.filter((name) => name !== "").map((name) => `Two columns have the name ${name}. Upper and lower case are the same to many readers.`),
-    ...columns.filter(({ type }) => type === "").map(({ field }) => `Choose a type for ${field}, or leave it out.`),
+    ...columns.filter(({ type }) => type === "").map(({ field }) => `Choose a type for ${field}. Nested values and times of day have none here: leave them out, or use another client.`),
   ];
 }

@@ -96,14 +96,14 @@ function Columns({ sniffed, columns, onChange }: ColumnsProps): JSX.Element {
       <select aria-label={`Type of the column for ${field}`} value={isLeftOut ? "out" : type} onChange={(event) => chosen(event.currentTarget.value, (part) => onChange(field, part))}>
         <option value="">choose one</option>
         {isChangeable && <option value="out">leave out</option>}
-        {TYPES.map((each) => <option value={each}>{each}</option>)}
+        {(type === "" || TYPES.some((each) => each === type) ? TYPES : [type, ...TYPES]).map((each) => <option value={each}>{each}</option>)}
       </select>,
     ],
   }));
   return (
     <>
       <Lines label="Columns of the new table" heads={["Field", "First values", "Column", "Type"]} rows={rows} none="The file has no fields." />
-      <p class="note">{isChangeable ? "Types are guessed from the first records: look at them. A value that does not fit its type is a record that does not fit." : "Choose the types as the file has them."} All columns are optional.</p>
+      <p class="note">{isChangeable ? "Types are guessed from the first records: look at them. A value that does not fit its type is a record that does not fit." : "Types are those of the file."} All columns are optional.</p>
     </>
   );
 }

@@ -1,10 +1,10 @@
 /** Looks at a file: its format, its fields, and some of their values. */
 
-import { arrowNames } from "./arrow_names";
+import { arrowColumns } from "./arrow_columns";
 import { Unreadable, csvRecords, unquotedValue } from "./csv_text";
 import { TypeGuess } from "./guess_type";
 import { membersIn } from "./ndjson_text";
-import { parquetNames } from "./parquet_names";
+import { type FileColumn, parquetColumns } from "./parquet_columns";
 
 export type FileFormat = "CSV" | "NDJSON" | "PARQUET" | "ARROW";
 
@@ -12,7 +12,7 @@ export interface FileField {
   name: string;
   /** Some of its first values; empty where only the names are read. */
   samples: string[];
-  /** The type that its values fit, as Iceberg spells it. null: they are nested, or only the names are read. */
+  /** The type that its values fit, as Iceberg spells it. null: no column of a new table can hold them here, such as lists. */
   type: string | null;
 }
 
@@ -41,13 +41,13 @@ export async function sniff(file: File): Promise<Sniffed> {
   const head = new Uint8Array(await file.slice(0, 8).arrayBuffer());
   const starts = (text: string): boolean => [...text].every((character, at) => head[at] === character.charCodeAt(0));
   if (starts("PAR1")) {
-    return { format: "PARQUET", fields: named(await parquetNames(file)), isPart: false };
+    return { format: "PARQUET", fields: fieldsOf(await parquetColumns(file)), isPart: false };
   }
   if (starts("ARROW1")) {
     throw new Unreadable("This is an Arrow file with an index. Save it as an Arrow stream.");
   }
   if (starts("\xff\xff\xff\xff")) {
-    return { format: "ARROW", fields: named(await arrowNames(file)), isPart: false };
+    return { format: "ARROW", fields: fieldsOf(await arrowColumns(file)), isPart: false };
   }
   if (starts("\x1f\x8b") || starts("\x28\xb5\x2f\xfd") || starts("PK\x03\x04")) {
     throw new Unreadable("The file is compressed. Unpack it first, or send it by HTTP, which takes gzip and zstd.");
@@ -142,6 +142,6 @@ class Seen {
   }
 }
 
-function named(names: readonly string[]): FileField[] {
-  return names.map((name) => ({ name, samples: [], type: null }));
+function fieldsOf(columns: readonly FileColumn[]): FileField[] {
+  return columns.map(({ name, type }) => ({ name, samples: [], type }));
 }
