@@ -42,6 +42,8 @@ POLICIES = {
         },
     },
 }
+READY_WITHIN_S = 400.0
+"""All walks wait for this one gateway, also on a machine that does much else."""
 PICTURES = os.environ.get("SLUICE_CONSOLE_PICTURES")
 """A folder for pictures of the rooms. Those of the documentation are made so."""
 
@@ -82,16 +84,18 @@ def gateway(browser: Any) -> Iterator[RunningGateway]:
         # Otherwise, tables as small as these are read into memory, and their scans have nothing to prune.
         "SLUICE_LOCAL_RELATION_MAX_ROWS": "0",
     }
-    with long_lived_jvms():
-        running = RunningGateway.start(folder / "data", settings)
     try:
-        with closing(embedded_catalog(running.data_dir)) as lake:
-            make_tables(lake)
-        with closing(running.client_with(ADMIN)) as client:
-            assert client.put("/policies", json=POLICIES).status_code == 200
-        yield running
+        with long_lived_jvms():
+            running = RunningGateway.start(folder / "data", settings, within_s=READY_WITHIN_S)
+        try:
+            with closing(embedded_catalog(running.data_dir)) as lake:
+                make_tables(lake)
+            with closing(running.client_with(ADMIN)) as client:
+                assert client.put("/policies", json=POLICIES).status_code == 200
+            yield running
+        finally:
+            running.stop()
     finally:
-        running.stop()
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -11,7 +11,7 @@ from pyiceberg.types import DecimalType, IntegerType, LongType, NestedField, Str
 
 DAYS = 120
 SALES_A_DAY = 50
-CLICK_FILES = 12
+CLICK_FILES = 6
 HOSTILE = "<img src=x onerror=hacked=1>"
 HOSTILE_TABLE = "<b onclick=hacked=1>'\"b"
 HOSTILE_SCHEMA = "odd"

@@ -101,7 +101,7 @@ def test_advice_has_its_gain_and_is_followed_by_who_may(
     page.get_by_role("button", name="Find advice").click()
     advice = page.get_by_role("list", name="Advice").get_by_role("listitem")
     advice.get_by_role("heading", name="Put small files together").wait_for(timeout=LOOK_MS)
-    assert re.search(rf"1 instead of {CLICK_FILES} files, 91 % less", advice.inner_text())
+    assert re.search(rf"1 instead of {CLICK_FILES} files, 83 % less", advice.inner_text())
     advice.get_by_text("Statements of Spark SQL").click()
     assert "CALL `lake`.system.rewrite_data_files" in advice.locator("pre").inner_text()
     picture(page, "console-advice")
