@@ -55,7 +55,7 @@ export function Decide({ roles, people }: Props): JSX.Element {
         {people.length > 0 && (
           <label>Person
             <select value={person} onChange={(event) => choose(event.currentTarget.value)}>
-              <option value="">by roles</option>
+              <option value="">none chosen</option>
               {people.map(({ name }) => <option value={name}>{name}</option>)}
             </select>
           </label>
