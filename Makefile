@@ -111,6 +111,9 @@ console: $(NPM) $(DEV) ## build the console: from console/ to api/http/console/s
 console-test: $(BROWSER) ## walk through the console in a real Chromium (needs npm)
 	@$(BIN)/pytest tests/console -n 0 -q || { echo "sluice: walking again what failed …"; $(BIN)/pytest tests/console -n 0 -q --last-failed; }
 
+console-frames: $(BROWSER) ## a result of 100 MB in a real Chromium: how long frames and the first paint take (a minute)
+	@SLUICE_CONSOLE_FRAMES=1 $(BIN)/pytest tests/console/test_large_result.py -n 0 -q -s
+
 wheel: $(DEV) ## write the wheel, with the compiled Java classes, to dist/
 	@$(BIN)/python -m api.cli.commands.ship
 	@$(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist .
@@ -184,4 +187,4 @@ LOCK := --quiet --upgrade --generate-hashes --universal --python-version 3.11 --
 clean: ## remove .venv and all data of the demo
 	@rm -rf .venv .sluice
 
-.PHONY: help demo serve test check soak drill failover rolling upgrade cluster load mutate faults bench docs chart image image-test compose-test alerts-test console console-test wheel setup lock clean
+.PHONY: help demo serve test check soak drill failover rolling upgrade cluster load mutate faults bench docs chart image image-test compose-test alerts-test console console-test console-frames wheel setup lock clean

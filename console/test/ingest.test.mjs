@@ -6,7 +6,10 @@ import { rules } from "../testing/bundled.mjs";
 // Both describe the columns id, place (a struct with a list in it) and "ünder <b>".
 const FOOTER = "FQQZjDUAGAZzY2hlbWEVBgAVBCUCGAJpZAA1AhgFcGxhY2UVBAAVDCUCGARjaXR5JQBMHAAAADUCGAJhdBUCFQZMPAAAADUEGARsaXN0FQIAFQolAhgHZWxlbWVudAAVDCUCGArDvG5kZXIgPGI+JQBMHAAAABYEGRwZTCYAHBUEGTUABhAZGAJpZBUAFgQWzAEWzAEmRCYIHBgIAgAAAAAAAAAYCAEAAAAAAAAAFgAoCAIAAAAAAAAAGAgBAAAAAAAAABERABksFQQVABUCABUAFRAVAgA8KQYZJgAEAAAAJgAcFQwZNQAGEBkoBXBsYWNlBGNpdHkVABYEFnQWdCb6ASbUARw2AigBYRgBYRERABksFQQVABUCABUAFRAVAgA8FgIZBhk2AgACAAAAJgAcFQoZNQAGEBlIBXBsYWNlAmF0BGxpc3QHZWxlbWVudBUAFgQWzAEWzAEm9AImyAIcGAgAAAAAAAD4PxgIAAAAAAAA+D8WAigIAAAAAAAA+D8YCAAAAAAAAPg/EREAGSwVBBUAFQIAFQAVEBUCADwpJgQAGVYCAAAAAgAAACYAHBUMGTUABhAZGArDvG5kZXIgPGI+FQAWBBZyFnImugQmlAQcNgIoAXgYAXgREQAZLBUEFQAVAgAVABUQFQIAPBYCGQYZJgICAAAAFv4EFgQmCBb+BAAZHBgMQVJST1c6c2NoZW1hGOADLy8vLy8yQUJBQUFRQUFBQUFBQUtBQXdBQmdBRkFBZ0FDZ0FBQUFBQkJBQU1BQUFBQ0FBSUFBQUFCQUFJQUFBQUJBQUFBQU1BQUFEOEFBQUFOQUFBQUFRQUFBQWcvLy8vQUFBQkJSQUFBQUFjQUFBQUJBQUFBQUFBQUFBS0FBQUF3N3h1WkdWeUlEeGlQZ0FBVVAvLy8wei8vLzhBQUFFTkdBQUFBQ0FBQUFBRUFBQUFBZ0FBQUhBQUFBQVVBQUFBQlFBQUFIQnNZV05sQUFBQWdQLy8vM3ovLy84QUFBRU1GQUFBQUJnQUFBQUVBQUFBQVFBQUFCQUFBQUFDQUFBQVlYUUFBS2ovLy8ray8vLy9BQUFCQXhBQUFBQWNBQUFBQkFBQUFBQUFBQUFFQUFBQWFYUmxiUUFBQmdBSUFBWUFCZ0FBQUFBQUFnRFUvLy8vQUFBQkJSQUFBQUFjQUFBQUJBQUFBQUFBQUFBRUFBQUFZMmwwZVFBQUFBQUVBQVFBQkFBQUFCQUFGQUFJQUFZQUJ3QU1BQUFBRUFBUUFBQUFBQUFCQWhBQUFBQWNBQUFBQkFBQUFBQUFBQUFDQUFBQWFXUUFBQWdBREFBSUFBY0FDQUFBQUFBQUFBRkFBQUFBABggcGFycXVldC1jcHAtYXJyb3cgdmVyc2lvbiAyNi4wLjEZTBwAABwAABwAABwAAAA=";
 const MESSAGE = "EAAAAAAACgAMAAYABQAIAAoAAAAAAQQADAAAAAgACAAAAAQACAAAAAQAAAADAAAA/AAAADQAAAAEAAAAIP///wAAAQUQAAAAHAAAAAQAAAAAAAAACgAAAMO8bmRlciA8Yj4AAFD///9M////AAABDRgAAAAgAAAABAAAAAIAAABwAAAAFAAAAAUAAABwbGFjZQAAAID///98////AAABDBQAAAAYAAAABAAAAAEAAAAQAAAAAgAAAGF0AACo////pP///wAAAQMQAAAAHAAAAAQAAAAAAAAABAAAAGl0ZW0AAAYACAAGAAYAAAAAAAIA1P///wAAAQUQAAAAHAAAAAQAAAAAAAAABAAAAGNpdHkAAAAABAAEAAQAAAAQABQACAAGAAcADAAAABAAEAAAAAAAAQIQAAAAHAAAAAQAAAAAAAAAAgAAAGlkAAAIAAwACAAHAAgAAAAAAAABQAAAAA==";
-const COLUMNS = ["id", "place", "ünder <b>"];
+// Of a column of each kind.
+const TYPES_FOOTER = "FQQZ/BY1ABgGc2NoZW1hFSQAFQAlAhgBYgAVAiUCGAFpABUCJQIYAXMlIEysExARAAAAFQIlAhgBdSUaTKwTIBIAAAAVBCUCGAJ1bCUcTKwTQBIAAAAVBCUCGAFsABUIJQIYAWYAFQolAhgBZAAVDCUCGAF0JQBMHAAAABUMJQIYAXkAFQ4VCBUCGAFuJQoVBBUSLFwVBBUSAAAAFQIlAhgDZGF5JQxMbAAAABUEJQIYAmF0JRRMjBIcLAAAAAAAFQQlAhgBeiUUTIwRHCwAAAAAABUEJQIYBHRpbWVsfBIcLAAAAAAANQIYBGxpc3QVAhUGTDwAAAA1BBgEbGlzdBUCABUEJQIYB2VsZW1lbnQANQIYAnN0FQIAFQQlAhgBYQAVDCUCGAJsdCUATBwAAAAWAhkcGfwSJgAcFQAZJQYAGRgBYhUAFgIWNBY0JghJHBUAFQAVAgA8KQYZJgACAAAAJgAcFQIZNQAGEBkYAWkVABYCFlwWXCZgJjwpLBUEFQAVAgAVABUQFQIAPCkGGSYAAgAAACYAHBUCGTUABhAZGAFzFQAWAhZcFlwmvAEmmAEpLBUEFQAVAgAVABUQFQIAPCkGGSYAAgAAACYAHBUCGTUABhAZGAF1FQAWAhZcFlwmmAIm9AEpLBUEFQAVAgAVABUQFQIAPCkGGSYAAgAAACYAHBUEGTUABhAZGAJ1bBUAFgIWZBZkJvwCJtACKSwVBBUAFQIAFQAVEBUCADwpBhkmAAIAAAAmABwVBBk1AAYQGRgBbBUAFgIWZBZkJuADJrQDKSwVBBUAFQIAFQAVEBUCADwpBhkmAAIAAAAmABwVCBk1AAYQGRgBZhUAFgIWXBZcJrwEJpgEKSwVBBUAFQIAFQAVEBUCADwpBhkmAAIAAAAmABwVChk1AAYQGRgBZBUAFgIWZBZkJqAFJvQEKSwVBBUAFQIAFQAVEBUCADwpBhkmAAIAAAAmABwVDBk1AAYQGRgBdBUAFgIWXhZeJv4FJtgFKSwVBBUAFQIAFQAVEBUCADwWAhkGGSYAAgAAACYAHBUMGTUABhAZGAF5FQAWAhZeFl4m3AYmtgYpLBUEFQAVAgAVABUQFQIAPBYCGQYZJgACAAAAJgAcFQ4ZNQAGEBkYAW4VABYCFlwWXCa4ByaUByksFQQVABUCABUAFRAVAgA8KQYZJgACAAAAJgAcFQIZNQAGEBkYA2RheRUAFgIWXBZcJpQIJvAHKSwVBBUAFQIAFQAVEBUCADwpBhkmAAIAAAAmABwVBBk1AAYQGRgCYXQVABYCFmQWZCb4CCbMCCksFQQVABUCABUAFRAVAgA8KQYZJgACAAAAJgAcFQQZNQAGEBkYAXoVABYCFmQWZCbcCSawCSksFQQVABUCABUAFRAVAgA8KQYZJgACAAAAJgAcFQQZNQAGEBkYBHRpbWUVABYCFmQWZCbACiaUCiksFQQVABUCABUAFRAVAgA8KQYZJgACAAAAJgAcFQQZNQAGEBk4BGxpc3QEbGlzdAdlbGVtZW50FQAWAhZwFnAmpAsm+AopLBUEFQAVAgAVABUQFQIAPCkmAgAZRgAAAAIAAAAmABwVBBk1AAYQGSgCc3QBYRUAFgIWZBZkJpQMJugLKSwVBBUAFQIAFQAVEBUCADwpBhk2AAACAAAAJgAcFQwZNQAGEBkYAmx0FQAWAhZeFl4m8gwmzAwpLBUEFQAVAgAVABUQFQIAPBYCGQYZJgACAAAAFqINFgImCBaiDQAoIHBhcnF1ZXQtY3BwLWFycm93IHZlcnNpb24gMjYuMC4xGfwSHAAAHAAAHAAAHAAAHAAAHAAAHAAAHAAAHAAAHAAAHAAAHAAAHAAAHAAAHAAAHAAAHAAAHAAAAA==";
+const TYPES_MESSAGE = "EAAAAAAACgAMAAYABQAIAAoAAAAAAQQADAAAAAgACAAAAAQACAAAAAQAAAASAAAAmAMAAFADAAAgAwAA8AIAAMQCAACUAgAAZAIAADgCAAAQAgAA6AEAALABAACEAQAAWAEAABgBAADkAAAAhAAAACwAAAAEAAAAwPz//wAAARQQAAAAFAAAAAQAAAAAAAAAAgAAAGx0AACw/P//5Pz//wAAAQ0UAAAAGAAAAAQAAAABAAAAEAAAAAIAAABzdAAA2Pz//wz9//8AAAECEAAAABQAAAAEAAAAAAAAAAEAAABhAAAAQP3//wAAAAFAAAAAOP3//wAAAQwUAAAAHAAAAAQAAAABAAAAFAAAAAQAAABsaXN0AAAAADD9//9k/f//AAABAhAAAAAYAAAABAAAAAAAAAAEAAAAaXRlbQAAAACc/f//AAAAAUAAAACU/f//AAABCRAAAAAYAAAABAAAAAAAAAAEAAAAdGltZQAAAADU////AAACAEAAAADE/f//AAABChAAAAAcAAAABAAAAAAAAAABAAAAegAAAAgADAAGAAgACAAAAAAAAgAEAAAAAwAAAFVUQwAA/v//AAABChAAAAAUAAAABAAAAAAAAAACAAAAYXQAAA7///8AAAIAKP7//wAAAQgQAAAAFAAAAAQAAAAAAAAAAwAAAGRheQA2////AAAAAFD+//8AAAEHEAAAABwAAAAEAAAAAAAAAAEAAABuAAAACAAMAAQACAAIAAAACQAAAAIAAACE/v//AAABBBAAAAAUAAAABAAAAAAAAAABAAAAeQAAAHT+//+o/v//AAABBRAAAAAUAAAABAAAAAAAAAABAAAAdAAAAJj+///M/v//AAABAxAAAAAUAAAABAAAAAAAAAABAAAAZAAAANr///8AAAIA9P7//wAAAQMQAAAAGAAAAAQAAAAAAAAAAQAAAGYABgAIAAYABgAAAAAAAQAg////AAABAhAAAAAUAAAABAAAAAAAAAABAAAAbAAAAFT///8AAAABQAAAAEz///8AAAECEAAAABQAAAAEAAAAAAAAAAIAAAB1bAAA2v///0AAAAB0////AAABAhAAAAAYAAAABAAAAAAAAAABAAAAdQAGAAgABAAGAAAAIAAAAKD///8AAAECEAAAABQAAAAEAAAAAAAAAAEAAABzAAAA1P///wAAAAEQAAAAzP///wAAAQIQAAAAHAAAAAQAAAAAAAAAAQAAAGkAAAAIAAwACAAHAAgAAAAAAAABIAAAABAAFAAIAAYABwAMAAAAEAAQAAAAAAABBhAAAAAYAAAABAAAAAAAAAABAAAAYgAAAAQABAAEAAAA";
+const COLUMNS = [{ name: "id", type: "long" }, { name: "place", type: null }, { name: "ünder <b>", type: "string" }];
 
 const records = (csvRecords, text) => [...csvRecords(text)].map(({ line, values }) => [line, ...values]);
 
@@ -44,16 +47,16 @@ test("JSON lines keep their digits, and what is no object stays for the gateway"
 });
 
 test("the names in files of columns are read from their schemas, and broken ones are refused", async () => {
-  const { namesInFooter } = await rules("ingest/file/parquet_names");
-  const { namesInMessage } = await rules("ingest/file/arrow_names");
+  const { columnsInFooter } = await rules("ingest/file/parquet_columns");
+  const { columnsInMessage } = await rules("ingest/file/arrow_columns");
   const footer = Buffer.from(FOOTER, "base64");
   const message = Buffer.from(MESSAGE, "base64");
   const bufferOf = (bytes) => bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);
-  assert.deepEqual(namesInFooter(footer), COLUMNS);
-  assert.deepEqual(namesInMessage(bufferOf(message)), COLUMNS);
+  assert.deepEqual(columnsInFooter(footer), COLUMNS);
+  assert.deepEqual(columnsInMessage(bufferOf(message)), COLUMNS);
   for (let length = 0; length < 200; length += 1) {
     // It ends, with names or with a sentence, wherever the bytes break off.
-    for (const read of [() => namesInFooter(footer.subarray(0, length)), () => namesInMessage(bufferOf(message.subarray(0, length)))]) {
+    for (const read of [() => columnsInFooter(footer.subarray(0, length)), () => columnsInMessage(bufferOf(message.subarray(0, length)))]) {
       try {
         assert.ok(Array.isArray(read()));
       } catch (error) {
@@ -67,12 +70,12 @@ test("a file is known by its bytes, and its fields by their first values", async
   const { sniff, sniffText } = await rules("ingest/file/sniff");
   assert.deepEqual(sniffText('id,note\n1,"a, b"\n2,\n', "x.csv", false), {
     format: "CSV",
-    fields: [{ name: "id", samples: ["1", "2"] }, { name: "note", samples: ["a, b"] }],
+    fields: [{ name: "id", samples: ["1", "2"], type: "long" }, { name: "note", samples: ["a, b"], type: "string" }],
     isPart: false,
   });
   assert.deepEqual(sniffText('{"id":1}\n{"id":2,"more":null}\n{"id', "x.log", true), {
     format: "NDJSON",
-    fields: [{ name: "id", samples: ["1", "2"] }, { name: "more", samples: [] }],
+    fields: [{ name: "id", samples: ["1", "2"], type: "long" }, { name: "more", samples: [], type: "string" }],
     isPart: true,
   });
   assert.throws(() => sniffText("a,a\n", "x.csv", false), /names “a” twice/);
@@ -190,4 +193,86 @@ test("an edited dead letter keeps its line ends, and its way into the table if t
   assert.deepEqual([keyIdsOf([commit([1, 2], [1, 2])], letter), keyIdsOf([commit(null)], letter)], [[1, 2], []]);
   assert.deepEqual([keyIdsOf([commit(null, [1])], letter), keyIdsOf([commit([1], [2])], letter), keyIdsOf([], letter)], [null, null, null]);
   assert.equal(keyIdsOf([{ ...commit([1]), branch: "other" }], letter), null);
+});
+
+test("types are guessed from all values that were looked at, and a text takes what has nothing in common", async () => {
+  const { TYPES, TypeGuess } = await rules("ingest/file/guess_type");
+  const guess = (way, ...values) => {
+    const found = new TypeGuess();
+    values.forEach((value) => found[way](value));
+    return found.type;
+  };
+  const texts = [
+    ["long", "1", "-20", "0"], ["double", "1", "2.50"], ["double", "1e3"], ["string", "007"], ["string", "9223372036854775808"],
+    ["string", "1", "a"], ["boolean", "true", "false"], ["string", "true", "1"], ["date", "2026-01-31"], ["string", "2026-01-31", "2026-01-31T00:00:00Z"],
+    ["timestamp", "2026-01-31 10:00", "2026-01-31T10:00:00.5"], ["timestamptz", "2026-01-31T10:00:00Z", "2026-01-31T10:00:00+01:00"],
+    ["string", "2026-01-31T10:00:00Z", "2026-01-31T10:00:00"], ["string", ""], ["string"],
+  ];
+  for (const [type, ...values] of texts) {
+    assert.equal(guess("seeText", ...values), type, String(values));
+    assert.ok(TYPES.includes(type));
+  }
+  const json = [
+    ["long", "1", "null"], ["double", "1", "1.5"], ["string", '"1"'], ["string", "1", '"a"'], ["boolean", "true"], ["date", '"2026-01-31"'],
+    ["timestamptz", '"2026-01-31T10:00:00Z"'], [null, "[1]"], [null, "1", '{"a":1}', '"x"'], ["string", "null"],
+  ];
+  for (const [type, ...values] of json) {
+    assert.equal(guess("seeJson", ...values), type, String(values));
+  }
+});
+
+test("a file that replaces rows says by which columns, and what stands against it", async () => {
+  const { APPEND, askedOf, fittedMode, modeFaults } = await rules("ingest/file/file_write");
+  const table = {
+    columns: [{ name: "id", type: "long" }, { name: "day", type: "date" }, { name: "share", type: "double" }],
+    partitionSpec: [{ name: "day", source: "day", transform: "day" }, { name: "old", source: "id", transform: "void" }],
+  };
+  assert.deepEqual(askedOf("lake.a.t", ["a,b"], APPEND), { table: "lake.a.t", writeSchema: '["a,b"]' });
+  const upsert = { isUpsert: true, equalityFields: ["id"] };
+  assert.deepEqual(askedOf("lake.a.t", ["id"], upsert), { table: "lake.a.t", writeSchema: '["id"]', mode: "upsert", equalityFields: '["id"]' });
+  // Without columns, those of the table count.
+  assert.deepEqual(askedOf("lake.a.t", ["id"], { ...upsert, equalityFields: [] }), { table: "lake.a.t", writeSchema: '["id"]', mode: "upsert" });
+  assert.deepEqual(fittedMode({ isUpsert: true, equalityFields: ["id", "day"] }, ["day"]).equalityFields, ["day"]);
+  assert.deepEqual(modeFaults(APPEND, table), []);
+  assert.deepEqual(modeFaults({ ...upsert, equalityFields: [] }, table), []);
+  assert.match(modeFaults(upsert, table).join(), /^The table is partitioned by day:/);
+  assert.match(modeFaults({ isUpsert: true, equalityFields: ["day", "share"] }, table).join(), /^share is a double/);
+});
+
+test("a new table has the chosen columns, and is refused here if it cannot be one", async () => {
+  const { askedForNew, newTableFaults, transformsFor } = await rules("ingest/file/file_write");
+  const column = (field, name, type, isLeftOut = false) => ({ field, name, type, isLeftOut });
+  const made = {
+    catalog: "lake", schema: "a", table: "t", partitionBy: "at", transform: "day",
+    columns: [column("Id", "id", "long"), column("at", "at", "timestamptz"), column("x", "", "", true)],
+  };
+  const asked = askedForNew(made);
+  assert.equal(asked.table, "lake.a.t");
+  assert.deepEqual(JSON.parse(asked.schema), {
+    type: "struct",
+    fields: [{ id: 1, name: "id", required: false, type: "long" }, { id: 2, name: "at", required: false, type: "timestamptz" }],
+  });
+  assert.deepEqual(JSON.parse(asked.create), { partitionSpec: [{ source: "at", transform: "day" }] });
+  assert.equal(asked.writeSchema, '["id","at"]');
+  assert.equal(askedForNew({ ...made, partitionBy: "" }).create, "{}");
+  assert.deepEqual(newTableFaults(made), []);
+  const faults = newTableFaults({ ...made, schema: "", table: "a.b", columns: [column("a", "A", "long"), column("b", "a", ""), column("c", "", "long")] });
+  assert.deepEqual(faults.map((fault) => fault.split(/[.,:]/)[0]), [
+    "Choose a catalog and a schema for the table", "The name of a table has no dot", "Give the column of c a name", "Two columns have the name a", "Choose a type for b",
+  ]);
+  assert.deepEqual(newTableFaults({ ...made, columns: [] }), ["Choose a type for at least one field."]);
+  assert.deepEqual([transformsFor("long"), transformsFor("date"), transformsFor("timestamp")], [["identity"], ["identity", "day", "month", "year"], ["identity", "hour", "day", "month", "year"]]);
+});
+
+test("the types of a new table are those of a file of columns, where one fits", async () => {
+  const { columnsInFooter } = await rules("ingest/file/parquet_columns");
+  const { columnsInMessage } = await rules("ingest/file/arrow_columns");
+  const wanted = {
+    b: "boolean", i: "int", s: "int", u: "long", ul: null, l: "long", f: "float", d: "double", t: "string", y: "binary", n: "decimal(9, 2)",
+    day: "date", at: "timestamp", z: "timestamptz", time: null, list: null, st: null, lt: "string",
+  };
+  const message = Buffer.from(TYPES_MESSAGE, "base64");
+  const typed = (columns) => Object.fromEntries(columns.map(({ name, type }) => [name, type]));
+  assert.deepEqual(typed(columnsInFooter(Buffer.from(TYPES_FOOTER, "base64"))), wanted);
+  assert.deepEqual(typed(columnsInMessage(message.buffer.slice(message.byteOffset, message.byteOffset + message.length))), wanted);
 });

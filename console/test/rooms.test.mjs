@@ -160,3 +160,39 @@ test("a replica is alive as long as the gateway does not count it as lost", asyn
   const words = [null, 0, 59_999, 60_000].map((silentMs) => stateOf({ silentMs }, 60_000));
   assert.deepEqual(words, ["has ended", "alive", "alive", "silent for 1 min 0 s"]);
 });
+
+test("advice says what is left of what it is about, and what it rests on", async () => {
+  const { basisOf, gainOf, leftOf, titleOf } = await rules("tables/layout_advice");
+  const amount = (dataFiles, bytes) => ({ dataFiles, bytes });
+  const sort = { kind: "SORT", columns: ["day", "<b>"], before: amount(300, 4_000_000_000), after: amount(20, 1_000_000_000) };
+  assert.equal(titleOf(sort), "Sort by day, <b>");
+  assert.equal(gainOf(sort), "1.0 GB instead of 4.0 GB, 75 % less; 20 instead of 300 files");
+  assert.equal(leftOf(sort), 25);
+  // A compaction opens fewer files, and may read somewhat more.
+  const compaction = { kind: "COMPACTION", columns: [], before: amount(500, 1_000), after: amount(1, 1_100) };
+  assert.equal(gainOf(compaction), "1 instead of 500 files, 99 % less; 1.1 kB instead of 1.0 kB");
+  assert.equal(leftOf(compaction), 0.2);
+  assert.match(gainOf({ ...sort, after: amount(300, 5_000_000_000) }), /25 % more/);
+  assert.equal(gainOf({ ...sort, before: amount(0, 0), after: amount(0, 0) }), "0 B instead of 0 B, 0 % less; 0 instead of 0 files");
+  assert.equal(titleOf({ kind: "A_NEW_KIND", columns: [] }), "A_NEW_KIND");
+  const workload = { scans: 1, unexplainedScans: 2, recorded: amount(9, 900), simulated: amount(8, 800), columns: [] };
+  assert.match(basisOf({ workload, sampledRows: 10n ** 19n }), /^Predicted for 1 recorded scan; 2 others cannot be simulated, from 10,000,000,000,000,000,000 sampled rows\. They read 900 B/);
+});
+
+test("maintenance is offered to who may ask for it, and once at a time", async () => {
+  const { isMaintained, mayRequest } = await rules("tables/maintenance_words");
+  // An older gateway does not say it.
+  assert.deepEqual([null, {}, { mayRequest: true }, { mayRequest: false }].map(mayRequest), [false, true, true, false]);
+  const of = (...ends) => ({ maintenances: ends.map((endedAt) => ({ endedAt })) });
+  assert.deepEqual([null, of(), of("2026-01-01"), of(null, "2026-01-01")].map(isMaintained), [false, false, false, true]);
+});
+
+test("a person has the roles of all keys that count", async () => {
+  const { peopleOf } = await rules("operate/people");
+  const key = (principal, roles, part = {}) => ({ principal, roles, revokedAt: null, expiresAt: null, ...part });
+  const keys = [
+    key("lou", ["b", "a"]), key("kim", []), key("lou", ["c"], { expiresAt: "2026-01-02T00:00:00Z" }),
+    key("lou", ["old"], { expiresAt: "2025-12-31T00:00:00Z" }), key("eve", ["admin"], { revokedAt: "2025-01-01T00:00:00Z" }),
+  ];
+  assert.deepEqual(peopleOf(keys, Date.parse("2026-01-01T00:00:00Z")), [{ name: "kim", roles: "" }, { name: "lou", roles: "a, b, c" }]);
+});

@@ -91,3 +91,21 @@ test("after a login at an issuer, only a room of the console is opened", async (
   const addresses = ["https://login.example/authorize?a=b", "http://127.0.0.1:1/", "javascript:alert(1)", "/console", ""];
   assert.deepEqual(addresses.map(isPage), [true, true, false, false, false]);
 });
+
+test("progress has a bar for the stages, and one for each scan as far as it is known", async () => {
+  const { barsOf, numbersOf } = await rules("ask/progress_words");
+  const scans = [
+    { table: "lake.a.t", rows: 1_000, dataFiles: { read: 3, selected: 12 } },
+    { table: null, rows: null, dataFiles: { read: null, selected: 5 } },
+  ];
+  assert.deepEqual(barsOf({ stages: { completed: 1, total: 4 }, scans }), [
+    { name: "Stages", isTable: false, part: 25, words: "1 of 4 stages" },
+    { name: "lake.a.t", isTable: true, part: 25, words: "3 of 12 files · 1,000 rows" },
+    { name: "a table", isTable: false, part: null, words: "" },
+  ]);
+  // Policies may hide all of it.
+  assert.deepEqual(barsOf({ stages: null, scans: [] }), []);
+  assert.deepEqual(barsOf({ stages: { completed: 0, total: 0 }, scans: [] }), []);
+  assert.equal(numbersOf({ tasks: { completed: 1, running: 0, total: 1 }, rows: 1, bytes: 2_000 }), "1 of 1 task · 1 row · 2.0 kB");
+  assert.equal(numbersOf({ tasks: null, rows: null, bytes: null }), "");
+});

@@ -148,6 +148,10 @@ class MaintenanceService:
         """
         return self._ports.log.latest(table, LISTED_AT_MOST)
 
+    def is_allowed(self, table: TableName) -> bool:
+        """Whether the operator lets callers write to the table. Policies may still refuse a caller."""
+        return any(fnmatchcase(str(table), name) for name in self.plan.writable_names)
+
     def run_open(self) -> None:
         """Adds what is due, and runs every open maintenance that no other replica runs.
 
@@ -174,11 +178,8 @@ class MaintenanceService:
         self._worker.close(timeout_s)
 
     def _check_allowed(self, table: TableName) -> None:
-        if not self._is_allowed(table):
+        if not self.is_allowed(table):
             raise WriteNotAllowed(f"Callers may not write to {table} here.")
-
-    def _is_allowed(self, table: TableName) -> bool:
-        return any(fnmatchcase(str(table), name) for name in self.plan.writable_names)
 
     def _record(self, request: MaintenanceRequest, caller: str) -> MaintenanceRecord:
         return MaintenanceRecord(uuid4(), request, caller, self._ports.clock.now())
@@ -187,7 +188,7 @@ class MaintenanceService:
         if not self.plan.is_scheduled:
             return
         for key, operations in self._due():
-            if self._is_allowed(key.table):
+            if self.is_allowed(key.table):
                 request = MaintenanceRequest(key, operations, self.plan.bounds)
                 self._ports.log.add(self._record(request, SCHEDULE))
 

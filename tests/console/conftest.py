@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.console.browsers import DESKTOP, Watched, chromium, started
+from tests.console.browsers import DESKTOP, PHONE, Watched, chromium, started, violations
 from tests.console.tables import make_tables
 from tests.integration.embedded_catalog import embedded_catalog
 from tests.integration.running import PRUNES_THOUGH_BUSY, RunningGateway
@@ -25,7 +25,14 @@ POLICIES = {
     "version": 0,
     "roles": {
         "reader": {"grants": [{"tables": "lake.*.*", "actions": ["select", "describe"]}]},
-        "loader": {"grants": [{"tables": "lake.inbox.*", "actions": ["select", "describe", "insert"]}]},
+        "loader": {
+            "grants": [
+                {
+                    "tables": "lake.inbox.*",
+                    "actions": ["select", "describe", "insert", "modify", "create"],
+                }
+            ]
+        },
         "operator": {"grants": [{"tables": "*.*.*", "actions": ["admin"]}]},
         # Nobody has it: the console shows what it would mean.
         "analyst": {
@@ -35,6 +42,8 @@ POLICIES = {
         },
     },
 }
+READY_WITHIN_S = 400.0
+"""All walks wait for this one gateway, also on a machine that does much else."""
 PICTURES = os.environ.get("SLUICE_CONSOLE_PICTURES")
 """A folder for pictures of the rooms. Those of the documentation are made so."""
 
@@ -74,16 +83,18 @@ def gateway(browser: Any) -> Iterator[RunningGateway]:
         # Otherwise, tables as small as these are read into memory, and their scans have nothing to prune.
         "SLUICE_LOCAL_RELATION_MAX_ROWS": "0",
     }
-    with long_lived_jvms():
-        running = RunningGateway.start(folder / "data", settings)
     try:
-        with closing(embedded_catalog(running.data_dir)) as lake:
-            make_tables(lake)
-        with closing(running.client_with(ADMIN)) as client:
-            assert client.put("/policies", json=POLICIES).status_code == 200
-        yield running
+        with long_lived_jvms():
+            running = RunningGateway.start(folder / "data", settings, within_s=READY_WITHIN_S)
+        try:
+            with closing(embedded_catalog(running.data_dir)) as lake:
+                make_tables(lake)
+            with closing(running.client_with(ADMIN)) as client:
+                assert client.put("/policies", json=POLICIES).status_code == 200
+            yield running
+        finally:
+            running.stop()
     finally:
-        running.stop()
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -109,13 +120,16 @@ def make_key(gateway: RunningGateway) -> MakeKey:
 
 @pytest.fixture
 def opened(browser: Any, gateway: RunningGateway) -> Iterator[Callable[..., Watched]]:
-    """Opens pages without a login. At the end, none has had an error, or asked another host."""
+    """Opens pages; with a key, as who has it. At the end, none has had an error, or asked another host."""
     contexts: list[Any] = []
     pages: list[Watched] = []
 
-    def open_page(path: str = "/", **options: Any) -> Watched:
+    def open_page(path: str = "/", key: str | None = None, **options: Any) -> Watched:
         context = browser.new_context(base_url=gateway.url, **({"viewport": DESKTOP} | options))
         context.set_default_timeout(30_000)
+        if key is not None:
+            headers = {"Authorization": f"Bearer {key}", "X-Sluice-Console": "1"}
+            assert context.request.post("/console/session", headers=headers).ok
         contexts.append(context)
         watched = Watched(context.new_page())
         pages.append(watched)
@@ -133,16 +147,27 @@ def opened(browser: Any, gateway: RunningGateway) -> Iterator[Callable[..., Watc
 LoggedIn = Callable[..., Any]
 
 
+@pytest.fixture(scope="session")
+def kept_keys() -> dict[tuple[str, tuple[str, ...]], Key]:
+    """Keys by principal and roles, for tests that do nothing to the keys themselves."""
+    return {}
+
+
 @pytest.fixture
-def logged_in(opened: Callable[..., Watched], make_key: MakeKey) -> LoggedIn:
-    """Opens pages and logs in by the form."""
+def logged_in(
+    opened: Callable[..., Watched],
+    make_key: MakeKey,
+    kept_keys: dict[tuple[str, tuple[str, ...]], Key],
+) -> LoggedIn:
+    """Opens pages with a session. The form, which gives one to users, has walks of its own."""
 
     def open_page(
         path: str = "/", name: str = "kim", roles: Sequence[str] = ("reader",), **options: Any
     ) -> Any:
-        page = opened(path, **options).page
-        page.get_by_label("API key").fill(make_key(name, roles).text)
-        page.get_by_role("button", name="Log in").click()
+        who = (name, tuple(roles))
+        if who not in kept_keys:
+            kept_keys[who] = make_key(name, roles)
+        page = opened(path, key=kept_keys[who].text, **options).page
         page.get_by_role("navigation", name="Rooms").wait_for()
         return page
 
@@ -153,3 +178,17 @@ def picture(page: Any, name: str) -> None:
     """Keeps a picture of the page, if there is a folder for it."""
     if PICTURES is not None:
         page.screenshot(path=f"{PICTURES}/{name}.png")
+
+
+def fits_everyone(page: Any, name: str) -> None:
+    """Checks the page as it is now on a screen and on a phone, light and dark: by axe-core, and its width.
+
+    Each gets a picture. At the end, the page is on a screen again.
+    """
+    for size, viewport in (("phone", PHONE), ("desktop", DESKTOP)):
+        page.set_viewport_size(viewport)
+        for scheme in ("dark", "light"):
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            picture(page, f"{name}-{size}-{scheme}")
+            assert violations(page) == [], (name, size, scheme)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (name, size)

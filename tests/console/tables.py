@@ -1,4 +1,4 @@
-"""Tables for the console: facts of many files with their dates, and one with hostile names and values."""
+"""Tables for the console: facts of many files with their dates, small files, and hostile names and values."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pyiceberg.types import DecimalType, IntegerType, LongType, NestedField, Str
 
 DAYS = 120
 SALES_A_DAY = 50
+CLICK_FILES = 6
 HOSTILE = "<img src=x onerror=hacked=1>"
 HOSTILE_TABLE = "<b onclick=hacked=1>'\"b"
 HOSTILE_SCHEMA = "odd"
@@ -31,6 +32,7 @@ _VISITS = Schema(
     NestedField(3, "took_ms", IntegerType()),
     NestedField(4, "note", StringType()),
 )
+_CLICKS = Schema(NestedField(1, "click_id", LongType()), NestedField(2, "page", StringType()))
 _BY_DAY = PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "day_key"))
 _NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
@@ -44,6 +46,9 @@ def make_tables(catalog: Catalog) -> None:
     calendar = catalog.create_table("shop.calendar", _CALENDAR, properties={"comment": "the days of sales"})
     calendar.append(_calendar())
     calendar.manage_snapshots().create_tag(calendar.metadata.current_snapshot_id or 0, "first").commit()
+    clicks = catalog.create_table("shop.clicks", _CLICKS)
+    for number in range(CLICK_FILES):
+        clicks.append(pa.table({"click_id": pa.array([number], pa.int64()), "page": [f"/{number}"]}))
     hostile = Schema(NestedField(1, HOSTILE, StringType()))
     rows = pa.table({HOSTILE: pa.array([HOSTILE, "</td><script>hacked=1</script>", None, "", "NULL"])})
     catalog.create_namespace_if_not_exists(HOSTILE_SCHEMA)

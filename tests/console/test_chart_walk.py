@@ -70,7 +70,7 @@ def test_a_result_becomes_a_chart_whose_axes_can_be_chosen(open_page: Any) -> No
     chart.get_by_role("img", name="Bar chart of sales by region").wait_for()
     assert chart.locator("rect").count() == 3
     assert chart.locator("title").last.text_content() == "<b>east: -7"
-    picture(page, "console-chart")
+    picture(page, "chart")
     assert violations(page) == []
     # The next run has a chart of the same columns.
     run(page, f"SELECT * FROM ({MONTHS}) WHERE sales > 0")
@@ -87,7 +87,7 @@ def test_a_chart_is_dark_and_small_where_the_page_is(open_page: Any) -> None:
     chart.get_by_role("img", name="Chart of points of b by a").wait_for()
     chart.get_by_label("Kind").select_option("Line")
     chart.get_by_role("img", name="Line chart of b by a").wait_for()
-    picture(page, "console-chart-phone")
+    picture(page, "chart-phone")
     assert violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 

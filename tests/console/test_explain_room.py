@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.console.browsers import AXE, PHONE, violations
+from tests.console.browsers import PHONE, violations
 from tests.console.conftest import LoggedIn, picture
 from tests.console.tables import DAYS, HOSTILE
 from tests.console.test_rooms import JOINED, MONTH_DAYS_AT_WEEKENDS, run, write
@@ -192,7 +192,6 @@ def explained_by_address(page: Any) -> str:
     return explained(page, "2")
 
 
-@pytest.mark.skipif(not AXE.exists(), reason="axe-core is not here: `make console` brings it")
 @pytest.mark.parametrize(("size", "scheme"), [("desktop", "dark"), ("phone", "light")])
 def test_everyone_can_compare(logged_in: LoggedIn, size: str, scheme: str) -> None:
     options: dict[str, Any] = {"color_scheme": scheme, "reduced_motion": "reduce"}

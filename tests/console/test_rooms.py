@@ -23,6 +23,11 @@ JOIN calendar AS d ON s.day_key = d.day_key
 WHERE d.month = :month AND d.day_name IN ('Saturday', 'Sunday')
 GROUP BY d.month, d.day_name
 ORDER BY amount DESC"""
+BY_MONTH = """SELECT d.month, count(*) AS sales, sum(s.amount) AS amount
+FROM sales AS s
+JOIN calendar AS d ON s.day_key = d.day_key
+GROUP BY d.month
+ORDER BY d.month"""
 MONTH_DAYS_AT_WEEKENDS = 8
 MOST_LINES_IN_PAGE = 80
 
@@ -136,6 +141,15 @@ def test_a_question_is_completed_asked_and_answered(logged_in: LoggedIn) -> None
     tables.get_by_text("sales", exact=True).click()
     assert tables.get_by_role("button", name="amount").is_visible()
     picture(page, "console-ask")
+    write(page, BY_MONTH)
+    page.get_by_role("button", name="Run").click()
+    grid.get_by_role("gridcell", name="4", exact=True).first.wait_for()
+    page.get_by_role("button", name="Chart").click()
+    chart = page.get_by_role("region", name="Chart")
+    chart.get_by_label("Kind").select_option("Bars")
+    chart.get_by_label("Side").select_option("amount")
+    chart.get_by_role("img", name="Bar chart of amount by month: 4 rows").wait_for()
+    picture(page, "console-chart")
 
 
 def test_functions_are_completed_with_their_parentheses(logged_in: LoggedIn) -> None:

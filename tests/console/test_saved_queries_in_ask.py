@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.console.browsers import PHONE, violations
-from tests.console.conftest import LoggedIn, MakeKey, picture
+from tests.console.conftest import LoggedIn, MakeKey, fits_everyone, picture
 from tests.console.tables import HOSTILE
 from tests.console.test_rooms import cells, write
 from tests.integration.running import RunningGateway
@@ -155,24 +154,16 @@ def test_hostile_saved_names_and_texts_stay_text(logged_in: LoggedIn) -> None:
         assert each.locator("img").count() == 0
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", ["desktop", "phone"])
-def test_everyone_can_use_saved_queries(logged_in: LoggedIn, scheme: str, size: str) -> None:
-    options: dict[str, Any] = {"color_scheme": scheme, "reduced_motion": "reduce"}
-    options |= {"viewport": PHONE} if size == "phone" else {}
-    lou = logged_in("/console", "lou", **options)
-    save(lou, "SELECT 1", "One of lou", shared=True)
-    page = logged_in("/console", **options)
+def test_everyone_can_use_saved_queries(logged_in: LoggedIn) -> None:
+    save(logged_in("/console", "lou"), "SELECT 1", "One of lou", shared=True)
+    page = logged_in("/console")
     save(page, ANSWER, "The answer", shared=True)
     page.get_by_role("textbox", name="SQL").click()
     page.keyboard.press("Control+s")
     page.get_by_role("button", name="Save changes").wait_for()
     assert re.search(r"Others can read the text", page.locator(".save").inner_text())
-    picture(page, f"saved-{size}-{scheme}")
-    assert violations(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    fits_everyone(page, "saved")
     page.keyboard.press("Escape")
     assert page.locator(".save").count() == 0
     saved_in(page, "Yours").scroll_into_view_if_needed()
-    picture(page, f"saved-list-{size}-{scheme}")
-    assert violations(page) == []
+    fits_everyone(page, "saved-list")

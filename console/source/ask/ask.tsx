@@ -5,10 +5,12 @@ import type { Problem } from "../gateway/answers";
 import { problemIn } from "../gateway/requests";
 import { type SavedQuery, listSaved, readSaved } from "../gateway/saved_answers";
 import { useAnswer } from "../gateway/use_answer";
+import { Contained } from "../page/contained";
 import { ProblemNote } from "../page/problem_note";
 import type { RoomProps } from "../page/rooms";
 import { hashOf } from "../page/route";
 import type { Place } from "./completion";
+import { Controls } from "./controls";
 import { formatText, insertText, markErrors, openEditor, replaceText } from "./editor";
 import { type Asked, History } from "./history";
 import { Listing } from "./listing";
@@ -23,8 +25,6 @@ import { type Run, Running } from "./running";
 import { SaveForm } from "./save_form";
 import { SavedList } from "./saved_list";
 import { TableList } from "./table_list";
-
-const IS_MAC = /Mac|iPhone|iPad/.test(navigator.platform);
 
 /** Edits a query, runs it, and shows its rows. The address has the query, so that it can be opened again. */
 export function Ask({ login, route }: RoomProps): JSX.Element {
@@ -179,21 +179,18 @@ export function Ask({ login, route }: RoomProps): JSX.Element {
         {opened !== null && <OpenedLine opened={opened} isEdited={isEdited(opened, sql, place)} onClose={() => setOpened(null)} />}
         <div class="editor" ref={box} />
         {names.length > 0 && <ParameterFields names={names} typed={typed} onChange={setTyped} />}
-        <div class="controls">
-          {isRunning ? (
-            <button type="button" class="primary stop" onClick={() => void running.current?.cancel()}>Cancel</button>
-          ) : (
-            <button type="button" class="primary" onClick={() => start()} disabled={sql.trim() === ""}>
-              Run <kbd>{IS_MAC ? "⌘" : "Ctrl"} ↵</kbd>
-            </button>
-          )}
+        <Controls
+          isRunning={isRunning}
+          isEmpty={sql.trim() === ""}
+          isSaving={isSaving}
+          queryId={isRunning ? (run?.answer?.queryId ?? null) : null}
+          onRun={() => start()}
+          onCancel={() => void running.current?.cancel()}
+          onFormat={format}
+          onSave={() => setSaving(true)}
+        >
           <PlaceFields listing={listing} place={place} onChange={setPlace} />
-          {isRunning && run?.answer != null && (
-            <a class="button" href={hashOf("explain", run.answer.queryId)}>Explain</a>
-          )}
-          <button type="button" class="format-button" title="Shift+Alt+F in the text" onClick={format} disabled={sql.trim() === ""}>Format</button>
-          {!isSaving && <button type="button" class="save-button" title={`${IS_MAC ? "⌘" : "Ctrl"}+S in the text`} onClick={() => setSaving(true)} disabled={sql.trim() === ""}>Save …</button>}
-        </div>
+        </Controls>
         {isSaving && (
           <SaveForm
             key={`${opened?.savedQueryId} ${opened?.shared}`}
@@ -210,8 +207,13 @@ export function Ask({ login, route }: RoomProps): JSX.Element {
           />
         )}
       </section>
-      {run !== null && <Outcome run={run} isRunning={isRunning} running={running.current} onTakeAll={() => start(true)} />}
+      {run !== null && (
+        <Contained name="Result" subject={`${run.answer?.queryId} ${run.startedAt}`}>
+          <Outcome run={run} isRunning={isRunning} running={running.current} onTakeAll={() => start(true)} />
+        </Contained>
+      )}
       {unopened !== null && <ProblemNote problem={unopened} />}
+      <Contained name="Saved queries">
       <SavedList
         answer={saved}
         sought={sought}
@@ -224,9 +226,14 @@ export function Ask({ login, route }: RoomProps): JSX.Element {
           saved.again();
         }}
       />
-      <Past all={past} onPick={pick} />
+      </Contained>
+      <Contained name="History"><Past all={past} onPick={pick} /></Contained>
       </div>
-      <aside><TableList listing={listing} place={place} onShow={show} onInsert={insert} /></aside>
+      <aside>
+        <Contained name="Tables" subject={`${place.catalog} ${place.schema}`}>
+          <TableList listing={listing} place={place} onShow={show} onInsert={insert} />
+        </Contained>
+      </aside>
     </div>
   );
 }

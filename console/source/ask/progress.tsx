@@ -1,7 +1,8 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Progress as Numbers, Status } from "../gateway/answers";
-import { count, duration, size } from "../words/numbers";
+import { duration } from "../words/numbers";
+import { barsOf, numbersOf } from "./progress_words";
 
 /** How far a query is: the state, the stages, and what each scan has read. */
 export function Progress({ status, startedAt }: { status: Status | null; startedAt?: number }): JSX.Element {
@@ -10,31 +11,30 @@ export function Progress({ status, startedAt }: { status: Status | null; started
   const progress = status?.progress ?? null;
   const percent = progress?.percent ?? 0;
   return (
-    <div class="progress" role="status">
+    <div class="progress">
       <p>
-        <b>{stateOf(status)}</b> <span class="soft">{duration(Math.max(0, elapsedMs))}</span>
+        {/* The state alone: who hears the page would hear nothing else than the time. */}
+        <b role="status">{stateOf(status)}</b> <span class="soft">{duration(Math.max(0, elapsedMs))}</span>
         {progress !== null && <span class="soft"> · {numbersOf(progress)}</span>}
       </p>
       <div class="track" role="progressbar" aria-label="Progress" aria-valuenow={percent} aria-valuemin={0} aria-valuemax={100}>
         <div class={progress === null ? "fill unknown" : "fill"} style={{ width: progress === null ? "30%" : `${percent}%` }} />
       </div>
-      {progress !== null && <Scans progress={progress} />}
+      {progress !== null && <Bars progress={progress} />}
     </div>
   );
 }
 
-function Scans({ progress }: { progress: Numbers }): JSX.Element {
-  return (
-    <ul class="scans-so-far">
-      {progress.scans.map((scan) => (
+/** A bar for the stages of the plan, and one for the files of each scan. */
+function Bars({ progress }: { progress: Numbers }): JSX.Element | null {
+  const bars = barsOf(progress);
+  return bars.length === 0 ? null : (
+    <ul class="progress-bars">
+      {bars.map(({ name, isTable, part, words }) => (
         <li>
-          <span class="mono">{scan.table ?? "a table"}</span>
-          <span class="soft">
-            {scan.dataFiles.read !== null && scan.dataFiles.selected !== null
-              ? `${count(scan.dataFiles.read)} of ${count(scan.dataFiles.selected)} files`
-              : ""}
-            {scan.rows === null ? "" : ` · ${count(scan.rows)} rows`}
-          </span>
+          <span class={isTable ? "mono" : undefined}>{name}</span>
+          <span class="track" aria-hidden="true"><span class="fill" style={{ width: `${part ?? 0}%` }} /></span>
+          <span class="soft">{words}</span>
         </li>
       ))}
     </ul>
@@ -49,16 +49,6 @@ function stateOf(status: Status | null): string {
     return status.queue.position === 0 ? "Planning" : `Waiting, number ${status.queue.position} in ${status.queue.group}`;
   }
   return { QUEUED: "Waiting", RUNNING: "Running", SUCCEEDED: "Done", FAILED: "Failed", CANCELED: "Canceled" }[status.state];
-}
-
-function numbersOf(progress: Numbers): string {
-  const parts = [
-    progress.stages === null ? "" : `${count(progress.stages.completed)} of ${count(progress.stages.total)} stages`,
-    progress.tasks === null ? "" : `${count(progress.tasks.completed)} of ${count(progress.tasks.total)} tasks`,
-    progress.rows === null ? "" : `${count(progress.rows)} rows`,
-    progress.bytes === null ? "" : size(progress.bytes),
-  ];
-  return parts.filter((part) => part !== "").join(" · ");
 }
 
 function useNow(isTicking: boolean): number {

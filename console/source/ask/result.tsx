@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
 import type { Manifest } from "../gateway/answers";
+import { CopyButton } from "../page/copy_button";
 import { hashOf } from "../page/route";
 import { count, counted, duration, share, size } from "../words/numbers";
 import { tabbed } from "./cells";
@@ -41,7 +41,7 @@ export function Result({ run, manifest, chart, onChart, onLoad, onTakeAll }: Pro
           {first !== null && (
             <button type="button" class="button" aria-pressed={choice !== null} onClick={() => onChart(choice === null ? first : null)}>Chart</button>
           )}
-          <Copy run={run} manifest={manifest} />
+          <CopyButton text={() => tabbed(manifest.columns, run.rows)} title="Copy the loaded rows, for a spreadsheet" />
           <Downloads id={id} />
         </div>
       </div>
@@ -86,24 +86,6 @@ function Facts({ run, manifest }: { run: Run; manifest: Manifest }): JSX.Element
         </span>
       )}
     </>
-  );
-}
-
-function Copy({ run, manifest }: { run: Run; manifest: Manifest }): JSX.Element {
-  const [said, setSaid] = useState("");
-  const copy = (): void => {
-    const done = (text: string): void => {
-      setSaid(text);
-      setTimeout(() => setSaid(""), 2_000);
-    };
-    // Browsers have a clipboard only for pages that came by TLS, or from this machine.
-    const written = navigator.clipboard?.writeText(tabbed(manifest.columns, run.rows)) ?? Promise.reject(new Error());
-    written.then(() => done("Copied"), () => done("Not allowed"));
-  };
-  return (
-    <button type="button" class="button" title="Copy the loaded rows, for a spreadsheet" onClick={copy}>
-      <span aria-live="polite">{said || "Copy"}</span>
-    </button>
   );
 }
 

@@ -33,6 +33,8 @@ export interface Problem {
   detail: string;
   code: string;
   errors: ProblemError[];
+  /** Tables that a refused ingest has made or changed. */
+  evolutions?: { table: string; created: boolean }[];
 }
 
 export interface Selection {

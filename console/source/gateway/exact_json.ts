@@ -1,6 +1,8 @@
 /** Reads and writes JSON without a loss: whole numbers of more digits than a number holds are of type bigint. */
 
 const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+// Chunks of large results have megabytes, and most have no such number.
+const MAY_BE_LONG = /\d{16}/;
 const WHOLE = /^-?\d{16,}$/;
 // A character that nobody has a use for.
 const MARK = "\uE0F1";
@@ -8,6 +10,9 @@ const MARKED = new RegExp(`"${MARK}(-?\\d+)"`, "g");
 const IS_MARKED = new RegExp(`^${MARK}-?\\d+$`);
 
 export function exactJson(text: string): unknown {
+  if (!MAY_BE_LONG.test(text)) {
+    return JSON.parse(text);
+  }
   const marked = text.replace(TOKEN, (token) => (isLong(token) ? `"${MARK}${token}"` : token));
   return marked.length === text.length ? JSON.parse(text) : JSON.parse(marked, unmarked);
 }

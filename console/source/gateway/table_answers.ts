@@ -69,7 +69,40 @@ export interface Maintenance {
 }
 
 export interface Maintenances {
+  /** Whether the caller may ask for more; an older gateway does not say. */
+  mayRequest?: boolean;
   schedule: { isOn: boolean; intervalS: number; appendedFiles: number; idleS: number; operations: string[] };
   floors: { snapshotsOlderThanHours: number; retainLast: number; orphansOlderThanHours: number };
   maintenances: Maintenance[];
+}
+
+export interface ReadAmount {
+  dataFiles: Whole;
+  bytes: Whole;
+}
+
+export interface LayoutAdvice {
+  kind: string;
+  reason: string;
+  columns: string[];
+  before: ReadAmount;
+  after: ReadAmount;
+  savedBytes: Whole;
+  savedShare: number;
+  statements: string[];
+}
+
+export interface TableAdvice {
+  dataFiles: Whole;
+  sampledRows: Whole;
+  workload: {
+    since: string;
+    scans: number;
+    unexplainedScans: number;
+    recorded: ReadAmount;
+    simulated: ReadAmount;
+    columns: { column: string; scans: number }[];
+  };
+  advice: LayoutAdvice[];
+  notes: string[];
 }

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import type { Login } from "../gateway/answers";
+import { Contained } from "../page/contained";
 import type { RoomProps } from "../page/rooms";
 import { hashOf } from "../page/route";
 import { Audit } from "./audit";
@@ -26,7 +27,7 @@ export function Operate({ login, route }: RoomProps): JSX.Element {
           <a href={hashOf("operate", each.name)} aria-current={each === section ? "page" : undefined}>{each.title}</a>
         ))}
       </nav>
-      {section === undefined ? <Refused what={refusalOf(wanted)} /> : <Content name={section.name} login={login} />}
+      {section === undefined ? <Refused what={refusalOf(wanted)} /> : <Contained key={section.name} name={section.title}><Content name={section.name} login={login} /></Contained>}
     </div>
   );
 }
@@ -36,7 +37,7 @@ function Content({ name, login }: { name: string; login: Login }): JSX.Element {
     case "gateway": return <GatewayState hasReplicas={login.rights.includes("replicas")} />;
     case "filters": return <Filters />;
     case "keys": return <Keys />;
-    case "policies": return <Policies />;
+    case "policies": return <Policies hasKeys={login.rights.includes("keys")} />;
     case "audit": return <Audit />;
     default: return <OpenQueries hasAll={login.rights.includes("allQueries")} login={login} />;
   }

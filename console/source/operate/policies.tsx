@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import type { Policies as All, PolicyChanges, RolePolicies } from "../gateway/admin_answers";
+import type { Policies as All, Key, PolicyChanges, RolePolicies } from "../gateway/admin_answers";
 import { get } from "../gateway/requests";
 import { useAnswer } from "../gateway/use_answer";
 import { Answered } from "../page/answered";
@@ -7,16 +7,20 @@ import { Card } from "../page/card";
 import { Lines } from "../page/lines";
 import { clock, counted } from "../words/numbers";
 import { Decide } from "./decide";
+import { peopleOf } from "./people";
 
 const MOST_CHANGES = 50;
+const MOST_KEYS = 1_000;
 
 /** The policies of each role, their history, and what they decide. They are changed by file or by the API. */
-export function Policies(): JSX.Element {
+export function Policies({ hasKeys }: { hasKeys: boolean }): JSX.Element {
   const policies = useAnswer(() => get<All>("/policies"), "policies");
   const changes = useAnswer(() => get<PolicyChanges>(`/policies/changes?limit=${MOST_CHANGES}`), "changes");
+  // Without the right, or while they cannot be read, one asks by roles.
+  const keys = useAnswer(async () => (hasKeys ? (await get<{ keys: Key[] }>(`/keys?limit=${MOST_KEYS}`)).keys : []), `keys ${hasKeys}`);
   return (
     <>
-      <Card title="What would somebody see?"><Decide roles={Object.keys(policies.value?.roles ?? {})} /></Card>
+      <Card title="What would somebody see?"><Decide roles={Object.keys(policies.value?.roles ?? {})} people={peopleOf(keys.value ?? [], Date.now())} /></Card>
       <Answered answer={policies}>
         {({ version, roles }) => (
           <>

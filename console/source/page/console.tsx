@@ -4,6 +4,7 @@ import { History } from "../ask/history";
 import type { Login, Problem } from "../gateway/answers";
 import { get, problemIn, remove, whenLoggedOut, whoIsHere } from "../gateway/requests";
 import { useAnswer } from "../gateway/use_answer";
+import { Contained } from "./contained";
 import { LoginForm } from "./login_form";
 import { Mark } from "./mark";
 import { ProblemNote } from "./problem_note";
@@ -74,7 +75,9 @@ function Rooms({ login: found, onLogout }: { login: Login; onLogout: () => void 
       </header>
       <main id="main" tabIndex={-1}>
         {problem !== null && <ProblemNote problem={problem}><p class="note">You are still logged in.</p></ProblemNote>}
-        {Content && <Content login={login} route={route} />}
+        <Contained key={room?.name} name={room?.title ?? ""} subject={`${route.id}?${route.values}`}>
+          {Content && <Content login={login} route={route} />}
+        </Contained>
       </main>
     </>
   );

@@ -1,23 +1,24 @@
 import type { JSX, TargetedSubmitEvent } from "preact";
 import { useState } from "preact/hooks";
 import type { Problem } from "../gateway/answers";
-import { get, post, problemIn } from "../gateway/requests";
+import { post, problemIn } from "../gateway/requests";
 import type { Maintenance, Maintenances } from "../gateway/table_answers";
-import { useAnswer } from "../gateway/use_answer";
+import type { Answer } from "../gateway/use_answer";
 import { Answered } from "../page/answered";
 import { Card } from "../page/card";
 import { Lines } from "../page/lines";
 import { ProblemNote } from "../page/problem_note";
 import { SureButton } from "../page/sure_button";
 import { clock, count, counted, duration } from "../words/numbers";
-import { OPERATIONS, asksFirst, scheduleWords } from "./maintenance_words";
+import { OPERATIONS, asksFirst, mayRequest, scheduleWords } from "./maintenance_words";
 
-const LOOK_EVERY_MS = 5_000;
+interface Props {
+  address: string;
+  answer: Answer<Maintenances>;
+}
 
 /** Maintenance: what the gateway does by itself, what ran, and a form to ask for more. */
-export function MaintenanceCard({ path }: { path: string }): JSX.Element {
-  const address = `${path}/maintenance`;
-  const answer = useAnswer(() => get<Maintenances>(address), address, LOOK_EVERY_MS);
+export function MaintenanceCard({ address, answer }: Props): JSX.Element {
   return (
     <Card title="Maintenance">
       <Answered answer={answer}>
@@ -29,7 +30,9 @@ export function MaintenanceCard({ path }: { path: string }): JSX.Element {
               orphans younger than {counted(found.floors.orphansOlderThanHours, "hour")} always stay.
             </p>
             <Past all={found.maintenances} />
-            <Form address={address} onSent={answer.again} />
+            {mayRequest(found)
+              ? <Form address={address} onSent={answer.again} />
+              : <p class="note">You may not ask for maintenance of this table. A policy or the operator decides that.</p>}
           </>
         )}
       </Answered>

@@ -26,3 +26,13 @@ export function scheduleWords(schedule: Maintenances["schedule"]): string {
 export function asksFirst(operations: readonly string[]): boolean {
   return operations.some((operation) => operation !== "compact");
 }
+
+/** Whether to offer a request: a gateway that does not say refuses it by itself. */
+export function mayRequest(found: Pick<Maintenances, "mayRequest"> | null): boolean {
+  return found !== null && found.mayRequest !== false;
+}
+
+/** Whether one of a table's maintenances waits or runs: a table has at most one. */
+export function isMaintained(found: Pick<Maintenances, "maintenances"> | null): boolean {
+  return found?.maintenances.some(({ endedAt }) => endedAt === null) === true;
+}

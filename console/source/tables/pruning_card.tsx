@@ -96,7 +96,7 @@ function Advice({ table, pruning }: { table: TableAnswer; pruning: TablePruning 
   }
   return (
     <>
-      <h3>Advice</h3>
+      <h3>Hints</h3>
       <ul class="advice">{advice.map((each) => <li>{each}</li>)}</ul>
     </>
   );

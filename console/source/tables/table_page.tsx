@@ -1,12 +1,14 @@
 import type { JSX } from "preact";
 import { get } from "../gateway/requests";
-import type { TableAnswer } from "../gateway/table_answers";
+import type { Maintenances, TableAnswer } from "../gateway/table_answers";
 import { useAnswer } from "../gateway/use_answer";
 import { Answered } from "../page/answered";
 import { Card } from "../page/card";
+import { Contained } from "../page/contained";
 import { hashOf } from "../page/route";
 import { count, counted, size } from "../words/numbers";
 import { showsCounts } from "./advice";
+import { AdviceCard } from "./advice_card";
 import { ColumnsCard } from "./columns_card";
 import { FilesCard, PartitionsCard } from "./files_cards";
 import { MaintenanceCard } from "./maintenance_card";
@@ -16,6 +18,7 @@ import { SnapshotsCard } from "./snapshots_card";
 
 // Which columns are clustered is found in the background, and a commit changes the rest.
 const LOOK_EVERY_MS = 30_000;
+const MAINTENANCE_EVERY_MS = 5_000;
 
 /** One table or view, as its catalog describes it now. */
 export function TablePage({ name }: { name: string }): JSX.Element {
@@ -33,14 +36,25 @@ function Parts({ table, path }: { table: TableAnswer; path: string }): JSX.Eleme
   const isIceberg = table.source === "ICEBERG";
   return (
     <>
-      <Facts table={table} />
-      <ColumnsCard table={table} />
-      <LayoutCard table={table} />
-      <PruningCard table={table} />
-      {isIceberg && table.partitionSpec.length > 0 && <PartitionsCard table={table} />}
-      {isIceberg && <FilesCard table={table} />}
-      {isIceberg && <SnapshotsCard table={table} />}
-      {isIceberg && <MaintenanceCard path={path} />}
+      <Contained name="Facts"><Facts table={table} /></Contained>
+      <Contained name="Columns"><ColumnsCard table={table} /></Contained>
+      <Contained name="Layout"><LayoutCard table={table} /></Contained>
+      <Contained name="Pruning"><PruningCard table={table} /></Contained>
+      {isIceberg && <IcebergParts table={table} path={path} />}
+    </>
+  );
+}
+
+function IcebergParts({ table, path }: { table: TableAnswer; path: string }): JSX.Element {
+  const address = `${path}/maintenance`;
+  const maintenances = useAnswer(() => get<Maintenances>(address), address, MAINTENANCE_EVERY_MS);
+  return (
+    <>
+      <Contained name="Advice"><AdviceCard name={table.name} address={address} maintenances={maintenances} /></Contained>
+      {table.partitionSpec.length > 0 && <Contained name="Partitions"><PartitionsCard table={table} /></Contained>}
+      <Contained name="Files"><FilesCard table={table} /></Contained>
+      <Contained name="Snapshots"><SnapshotsCard table={table} /></Contained>
+      <Contained name="Maintenance"><MaintenanceCard address={address} answer={maintenances} /></Contained>
     </>
   );
 }

@@ -25,7 +25,7 @@ from service.audited import note
 from service.model.audit.events import Details
 from service.model.operations.maintenance import MaintenanceRecord
 from service.model.policies.actions import Action
-from service.policies.require import require
+from service.policies.require import may, require
 
 router = APIRouter(tags=["tables"], route_class=StrictJsonRoute)
 
@@ -71,12 +71,14 @@ async def list_maintenance(
     access: CallersAccess,
 ) -> MaintenancesAnswer:
     """The table's maintenance, the newest first, the gateway's schedule, and the operator's floors."""
-    require(access, Action.DESCRIBE, table_name(name))
+    table = table_name(name)
+    require(access, Action.DESCRIBE, table)
     gateway = app_context.access.gateway
-    found = await app_context.access.call(gateway.maintenances.latest, table_name(name))
+    found = await app_context.access.call(gateway.maintenances.latest, table)
     return MaintenancesAnswer(
         schedule=schedule_answer(gateway.maintenances.plan),
         floors=floors_answer(gateway.maintenances.plan.floors),
+        may_request=may(access, Action.MAINTAIN, table) and gateway.maintenances.is_allowed(table),
         maintenances=[maintenance_answer(record) for record in found],
     )
 

@@ -125,6 +125,9 @@ class MaintenancesAnswer(WireModel):
 
     schedule: ScheduleAnswer
     floors: FloorsAnswer
+    may_request: Annotated[
+        bool, Field(description="whether this caller may send POST /tables/{name}/maintenance")
+    ]
     maintenances: list[MaintenanceAnswer]
 
 

@@ -1,21 +1,15 @@
 import type { JSX } from "preact";
-import { useMemo, useState } from "preact/hooks";
-import type { Problem } from "../../gateway/answers";
-import type { Ingest } from "../../gateway/ingest_answers";
-import { RequestIds } from "../../gateway/request_ids";
-import { problemIn, refusal, sendRecords } from "../../gateway/requests";
+import { useState } from "preact/hooks";
 import type { TableAnswer } from "../../gateway/table_answers";
 import { Card } from "../../page/card";
 import { Lines } from "../../page/lines";
-import { ProblemNote } from "../../page/problem_note";
-import { hashOf } from "../../page/route";
 import { counted } from "../../words/numbers";
-import { stateClass } from "../ingest_words";
-import { Unreadable } from "./csv_text";
+import { APPEND, type WriteMode, askedOf, fittedMode, modeFaults } from "./file_write";
 import { type Mapping, faultsOf, firstMapping, isFree, mapped, writeSchemaOf } from "./mapping";
+import { SendFile } from "./send_file";
 import { MEDIA_TYPES, type Sniffed } from "./sniff";
 
-const MOST_SAMPLE_CHARACTERS = 60;
+export const MOST_SAMPLE_CHARACTERS = 60;
 
 interface Props {
   file: File;
@@ -26,32 +20,11 @@ interface Props {
 /** Maps the fields of a file to columns, shows the write schema that follows, and commits the records. */
 export function MapFields({ file, sniffed, table }: Props): JSX.Element {
   const [mapping, setMapping] = useState<Mapping>(() => firstMapping(sniffed.fields, table.columns));
-  const [onError, setOnError] = useState("REJECT_REQUEST");
-  const [problem, setProblem] = useState<Problem | null>(null);
-  const [ingest, setIngest] = useState<Ingest | null>(null);
-  const [isBusy, setBusy] = useState(false);
-  // What was sent before under an id is not written twice.
-  const ids = useMemo(() => new RequestIds(), []);
-  const faults = faultsOf(mapping, sniffed, table, file.size);
+  const [chosenMode, setMode] = useState<WriteMode>(APPEND);
   const writeSchema = writeSchemaOf(mapping);
+  const mode = fittedMode(chosenMode, writeSchema);
   const left = table.columns.filter(({ name }) => !writeSchema.includes(name)).length;
-  const choose = (name: string, column: string): void => {
-    setMapping((before) => new Map([...before, [name, column === "" ? null : column]]));
-    setIngest(null);
-    setProblem(null);
-  };
-  const commit = async (): Promise<void> => {
-    const asked = { table: table.name, writeSchema: JSON.stringify(writeSchema), onError, requestId: ids.of([[...mapping], onError]) };
-    setBusy(true);
-    setProblem(null);
-    try {
-      const records = await mapped(file, sniffed, mapping);
-      setIngest(await sendRecords<Ingest>(`/ingest?${new URLSearchParams(asked)}`, records, MEDIA_TYPES[sniffed.format]));
-    } catch (error) {
-      setProblem(problemIn(error instanceof Unreadable ? refusal("FILE_UNREADABLE", error.message) : error));
-    }
-    setBusy(false);
-  };
+  const choose = (name: string, column: string): void => setMapping((before) => new Map([...before, [name, column === "" ? null : column]]));
   const rows = sniffed.fields.map(({ name, samples }) => ({
     key: name,
     cells: [
@@ -67,19 +40,56 @@ export function MapFields({ file, sniffed, table }: Props): JSX.Element {
       <Lines label="Fields of the file" heads={["Field", "First values", "Column"]} rows={rows} none="The file has no fields." />
       <p class="write-schema-words">writeSchema: <code>{writeSchema.length === 0 ? "none" : JSON.stringify(writeSchema)}</code></p>
       {left > 0 && <p class="note">{counted(left, "column")} of the table {left === 1 ? "is" : "are"} not in it: the files do not have {left === 1 ? "it, and it reads" : "them, and they read"} as NULL or as the default.</p>}
-      {faults.length > 0 && <ul class="faults" role="status">{faults.map((fault) => <li class="error">{fault}</li>)}</ul>}
+      <SendFile
+        asked={askedOf(table.name, writeSchema, mode)}
+        subject={[...mapping]}
+        type={MEDIA_TYPES[sniffed.format]}
+        faults={[...faultsOf(mapping, sniffed, table, file.size), ...modeFaults(mode, table)]}
+        content={() => mapped(file, sniffed, mapping)}
+      >
+        <ModeChoice mode={mode} writeSchema={writeSchema} isWhole={left === 0} onChange={setMode} />
+      </SendFile>
+    </Card>
+  );
+}
+
+interface ModeChoiceProps {
+  mode: WriteMode;
+  writeSchema: readonly string[];
+  isWhole: boolean;
+  onChange: (mode: WriteMode) => void;
+}
+
+/** Whether records are added, or replace the rows of their keys. */
+function ModeChoice({ mode, writeSchema, isWhole, onChange }: ModeChoiceProps): JSX.Element {
+  const { isUpsert, equalityFields } = mode;
+  const toggle = (name: string): void =>
+    onChange({ isUpsert, equalityFields: equalityFields.includes(name) ? equalityFields.filter((each) => each !== name) : [...equalityFields, name] });
+  return (
+    <>
       <p class="row">
-        <label class="choice"><span>Records that do not fit</span>
-          <select value={onError} onChange={(event) => setOnError(event.currentTarget.value)}>
-            <option value="REJECT_REQUEST">refuse the file</option>
-            <option value="DEAD_LETTER">go to the dead letters</option>
+        <label class="choice"><span>The records</span>
+          <select value={isUpsert ? "upsert" : "append"} onChange={(event) => onChange({ isUpsert: event.currentTarget.value === "upsert", equalityFields })}>
+            <option value="append">are added as new rows</option>
+            <option value="upsert">replace the rows of their keys</option>
           </select>
         </label>
-        <button type="button" class="primary" disabled={isBusy || faults.length > 0 || ingest !== null} onClick={() => void commit()}>{isBusy ? "Sending …" : "Commit"}</button>
       </p>
-      {ingest !== null && <Sent ingest={ingest} />}
-      {problem !== null && <ProblemNote problem={problem} />}
-    </Card>
+      {isUpsert && (
+        <fieldset class="write-schema">
+          <legend>Columns that identify a row</legend>
+          <p class="note">
+            {equalityFields.length === 0 ? "None is chosen: the identifier fields of the table count, if it has some." : `A record replaces the rows with the same ${equalityFields.join(", ")}, or is added if there are none.`}
+            {!isWhole && " The whole row is replaced: columns that the file does not have become NULL."}
+          </p>
+          <div>
+            {writeSchema.map((name) => (
+              <label class="choice"><input type="checkbox" checked={equalityFields.includes(name)} onChange={() => toggle(name)} /><span class="mono">{name}</span></label>
+            ))}
+          </div>
+        </fieldset>
+      )}
+    </>
   );
 }
 
@@ -96,16 +106,5 @@ function ColumnFor({ name, chosen, table, onChoose }: ColumnForProps): JSX.Eleme
       <option value="">leave out</option>
       {table.columns.map((column) => <option value={column.name}>{column.name}: {column.type}{column.required ? ", required" : ""}</option>)}
     </select>
-  );
-}
-
-function Sent({ ingest }: { ingest: Ingest }): JSX.Element {
-  const records = ingest.commits.reduce((sum, commit) => sum + commit.addedRecords, 0);
-  return (
-    <p role="status" class="row">
-      <span class={`state ${stateClass(ingest.state)}`}>{ingest.state.toLowerCase()}</span>
-      <span>{counted(records - ingest.rejected.count, "record")}{ingest.rejected.count > 0 && `, and ${counted(ingest.rejected.count, "rejected record")}`}</span>
-      <a href={hashOf("ingest", ingest.ingestId)}>Look at the ingest</a>
-    </p>
   );
 }

@@ -9,6 +9,7 @@ import { size } from "../../words/numbers";
 import { TableChoice } from "../table_choice";
 import { Unreadable } from "./csv_text";
 import { MapFields } from "./map_fields";
+import { NewTable } from "./new_table";
 import { type Sniffed, sniff } from "./sniff";
 
 interface Taken {
@@ -23,6 +24,7 @@ export function NewFile(): JSX.Element {
   const [table, setTable] = useState<TableAnswer | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [isOver, setOver] = useState(false);
+  const [isNew, setNew] = useState(false);
   const turn = useRef(0);
   const take = async (file: File | undefined): Promise<void> => {
     if (file === undefined) {
@@ -71,9 +73,19 @@ export function NewFile(): JSX.Element {
         )}
         {problem !== null && <ProblemNote problem={problem} />}
       </Card>
-      <Card title="Table"><TableChoice onChoose={setTable} /></Card>
+      <Card title="Table">
+        <fieldset class="either">
+          <legend class="hidden">Where the records go</legend>
+          <label class="choice"><input type="radio" name="where" checked={!isNew} onChange={() => setNew(false)} /><span>A table that exists</span></label>
+          <label class="choice"><input type="radio" name="where" checked={isNew} onChange={() => { setNew(true); setTable(null); }} /><span>A new table</span></label>
+        </fieldset>
+        {isNew ? <p class="note">Its columns are made of the fields of the file. You need the right to create it.</p> : <TableChoice onChoose={setTable} />}
+      </Card>
+      {taken !== null && isNew && <NewTable key={taken.number} file={taken.file} sniffed={taken.sniffed} />}
       {taken !== null && table !== null && <MapFields key={`${taken.number} ${table.name}`} file={taken.file} sniffed={taken.sniffed} table={table} />}
-      {(taken === null || table === null) && <p class="none">{taken === null ? "Choose a file" : "Choose a table"} to see which field goes to which column.</p>}
+      {taken === null
+        ? <p class="none">Choose a file to see which field goes to which column.</p>
+        : !isNew && table === null && <p class="none">Choose a table to see which field goes to which column.</p>}
     </>
   );
 }

@@ -1,9 +1,10 @@
 /** Looks at a file: its format, its fields, and some of their values. */
 
-import { arrowNames } from "./arrow_names";
+import { arrowColumns } from "./arrow_columns";
 import { Unreadable, csvRecords, unquotedValue } from "./csv_text";
+import { TypeGuess } from "./guess_type";
 import { membersIn } from "./ndjson_text";
-import { parquetNames } from "./parquet_names";
+import { type FileColumn, parquetColumns } from "./parquet_columns";
 
 export type FileFormat = "CSV" | "NDJSON" | "PARQUET" | "ARROW";
 
@@ -11,6 +12,8 @@ export interface FileField {
   name: string;
   /** Some of its first values; empty where only the names are read. */
   samples: string[];
+  /** The type that its values fit, as Iceberg spells it. null: no column of a new table can hold them here, such as lists. */
+  type: string | null;
 }
 
 export interface Sniffed {
@@ -38,13 +41,13 @@ export async function sniff(file: File): Promise<Sniffed> {
   const head = new Uint8Array(await file.slice(0, 8).arrayBuffer());
   const starts = (text: string): boolean => [...text].every((character, at) => head[at] === character.charCodeAt(0));
   if (starts("PAR1")) {
-    return { format: "PARQUET", fields: named(await parquetNames(file)), isPart: false };
+    return { format: "PARQUET", fields: fieldsOf(await parquetColumns(file)), isPart: false };
   }
   if (starts("ARROW1")) {
     throw new Unreadable("This is an Arrow file with an index. Save it as an Arrow stream.");
   }
   if (starts("\xff\xff\xff\xff")) {
-    return { format: "ARROW", fields: named(await arrowNames(file)), isPart: false };
+    return { format: "ARROW", fields: fieldsOf(await arrowColumns(file)), isPart: false };
   }
   if (starts("\x1f\x8b") || starts("\x28\xb5\x2f\xfd") || starts("PK\x03\x04")) {
     throw new Unreadable("The file is compressed. Unpack it first, or send it by HTTP, which takes gzip and zstd.");
@@ -67,34 +70,39 @@ export function sniffText(text: string, name: string, isPart: boolean): Sniffed 
 }
 
 function jsonFields(text: string): FileField[] {
-  const fields = new Map<string, string[]>();
+  const fields = new Map<string, Seen>();
   for (const line of text.split("\n").slice(0, MOST_RECORDS)) {
     for (const { name, value } of membersIn(line) ?? []) {
-      addSample(fields, name, value);
+      const seen = fields.get(name) ?? new Seen();
+      fields.set(name, seen);
+      seen.type.seeJson(value);
+      if (value !== "null") {
+        seen.add(value);
+      }
     }
   }
   if (fields.size === 0) {
     throw new Unreadable("No line of the file is a JSON object with fields.");
   }
-  return [...fields].map(([name, samples]) => ({ name, samples }));
+  return [...fields].map(([name, seen]) => seen.field(name));
 }
 
 function csvFields(text: string, isPart: boolean): FileField[] {
   let names: string[] | null = null;
-  const samples: string[][] = [];
+  const fields: Seen[] = [];
   try {
     let count = 0;
     for (const { values } of csvRecords(text)) {
       if (names === null) {
         names = values.map((value) => unquotedValue(value) ?? "");
-        samples.push(...names.map(() => []));
+        fields.push(...names.map(() => new Seen()));
         continue;
       }
       values.forEach((value, at) => {
-        const own = samples[at];
-        const sample = unquotedValue(value);
-        if (own !== undefined && sample !== null && own.length < MOST_SAMPLES) {
-          own.push(sample);
+        const text = unquotedValue(value);
+        if (text !== null) {
+          fields[at]?.type.seeText(text);
+          fields[at]?.add(text);
         }
       });
       count += 1;
@@ -115,17 +123,25 @@ function csvFields(text: string, isPart: boolean): FileField[] {
   if (twice !== undefined) {
     throw new Unreadable(`The first line names “${twice}” twice.`);
   }
-  return names.map((name, at) => ({ name, samples: samples[at] ?? [] }));
+  return names.map((name, at) => (fields[at] ?? new Seen()).field(name));
 }
 
-function addSample(fields: Map<string, string[]>, name: string, value: string): void {
-  const samples = fields.get(name) ?? [];
-  fields.set(name, samples);
-  if (samples.length < MOST_SAMPLES && value !== "null") {
-    samples.push(value);
+/** What was seen of one field. */
+class Seen {
+  readonly type = new TypeGuess();
+  private readonly samples: string[] = [];
+
+  add(value: string): void {
+    if (this.samples.length < MOST_SAMPLES) {
+      this.samples.push(value);
+    }
+  }
+
+  field(name: string): FileField {
+    return { name, samples: this.samples, type: this.type.type };
   }
 }
 
-function named(names: readonly string[]): FileField[] {
-  return names.map((name) => ({ name, samples: [] }));
+function fieldsOf(columns: readonly FileColumn[]): FileField[] {
+  return columns.map(({ name, type }) => ({ name, samples: [], type }));
 }

@@ -96,6 +96,16 @@ async def test_a_role_reaches_the_tables_that_it_may(running: Running, gateway: 
                     assert answer.status_code < 500, cell
 
 
+async def test_the_maintenance_of_a_table_says_whether_a_role_may_request_it(
+    running: Running, gateway: FakeGateway
+) -> None:
+    gateway._policies = live()
+    async with running(SETTINGS) as client:
+        for role in (each for each in ROLES if is_allowed(each, Action.DESCRIBE, TABLE)):
+            listed = await client.get(f"/tables/{TABLE}/maintenance", headers=headers(role))
+            assert listed.json()["mayRequest"] == is_allowed(role, Action.MAINTAIN, TABLE), role
+
+
 async def test_a_listing_has_the_tables_that_a_role_may_know(running: Running, gateway: FakeGateway) -> None:
     gateway._policies = live()
     async with running(SETTINGS) as client:

@@ -84,12 +84,21 @@ async def test_all_of_a_table_are_listed_with_the_schedule(
             "operations": ["compact"],
         },
         "floors": {"snapshotsOlderThanHours": 0, "retainLast": 1, "orphansOlderThanHours": 0},
+        "mayRequest": True,
         "maintenances": [],
     }
     await client.post(PATH, json=COMPACT)
     gateway.maintenances.run_open()
     [listed] = (await client.get(PATH)).json()["maintenances"]
     assert (listed["state"], listed["requestedBy"]) == ("SUCCEEDED", "anonymous")
+
+
+async def test_where_the_operator_lets_nobody_write_nobody_may_request_it(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    gateway.maintenances.plan = replace(gateway.maintenances.plan, writable_names=("lake.other.*",))
+    assert (await client.get(PATH)).json()["mayRequest"] is False
+    problem(await client.post(PATH, json=COMPACT), 403, "WRITE_NOT_ALLOWED")
 
 
 async def test_what_is_not_there_is_a_404(client: httpx.AsyncClient) -> None:

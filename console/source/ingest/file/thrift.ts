@@ -1,75 +1,12 @@
-/** The names of the columns of a Parquet file, from its footer: Thrift's compact protocol. */
+/** Reads Thrift's compact protocol, as far as the footer of a Parquet file needs it. */
 
 import { Unreadable } from "./csv_text";
 
-const MAGIC = "PAR1";
-const TAIL_BYTES = 8;
-const MOST_FOOTER_BYTES = 32 * 1024 * 1024;
-// Kinds of Thrift's compact protocol.
-const [STOP, TRUE, FALSE, BYTE, DOUBLE, BINARY, LIST, SET, MAP, STRUCT] = [0, 1, 2, 3, 7, 8, 9, 10, 11, 12];
-const [SCHEMA_FIELD, NAME_FIELD, CHILDREN_FIELD] = [2, 4, 5];
+// Kinds of values.
+export const [STOP, TRUE, FALSE, BYTE, DOUBLE, BINARY, LIST, SET, MAP, STRUCT] = [0, 1, 2, 3, 7, 8, 9, 10, 11, 12] as const;
 const DEEPEST = 64;
 
-export async function parquetNames(file: Blob): Promise<string[]> {
-  const tail = new DataView(await file.slice(-TAIL_BYTES).arrayBuffer());
-  if (tail.byteLength < TAIL_BYTES || new TextDecoder().decode(tail.buffer.slice(4)) !== MAGIC) {
-    throw new Unreadable("The end of this Parquet file is missing.");
-  }
-  const length = tail.getUint32(0, true);
-  if (length > MOST_FOOTER_BYTES || length + TAIL_BYTES > file.size) {
-    throw new Unreadable("The footer of this Parquet file is not one.");
-  }
-  return namesInFooter(new Uint8Array(await file.slice(-TAIL_BYTES - length, -TAIL_BYTES).arrayBuffer()));
-}
-
-interface Element {
-  name: string;
-  children: number;
-}
-
-/** Returns the names of the outermost columns. */
-export function namesInFooter(footer: Uint8Array): string[] {
-  const reader = new Thrift(footer);
-  for (const field of reader.fields()) {
-    if (field.id === SCHEMA_FIELD && field.kind === LIST) {
-      const elements = reader.list(() => element(reader));
-      return outermost(elements);
-    }
-    reader.skip(field.kind);
-  }
-  throw new Unreadable("The footer of this Parquet file has no schema.");
-}
-
-function element(reader: Thrift): Element {
-  const found: Element = { name: "", children: 0 };
-  for (const field of reader.fields()) {
-    if (field.id === NAME_FIELD && field.kind === BINARY) {
-      found.name = reader.text();
-    } else if (field.id === CHILDREN_FIELD) {
-      found.children = reader.integer();
-    } else {
-      reader.skip(field.kind);
-    }
-  }
-  return found;
-}
-
-function outermost(elements: readonly Element[]): string[] {
-  const names: string[] = [];
-  let at = 1;
-  while (at < elements.length) {
-    names.push(elements[at]?.name ?? "");
-    // Elements are listed depth first: those below this one come next.
-    let left = 1;
-    while (left > 0 && at < elements.length) {
-      left += (elements[at]?.children ?? 0) - 1;
-      at += 1;
-    }
-  }
-  return names;
-}
-
-class Thrift {
+export class Thrift {
   private at = 0;
 
   constructor(private readonly bytes: Uint8Array) {}
