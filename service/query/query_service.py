@@ -152,9 +152,7 @@ class QueryService:
         self.workers.reserve(group, query)
         try:
             begun = self._others.claim(query)
-            registered = (
-                self.registry.add(query) if begun is None else same_request(begun, query.fingerprint)
-            )
+            registered = self.registry.add(query) if begun is None else same_request(begun, query.fingerprint)
         except BaseException:
             self._give_up(query)
             raise
@@ -276,7 +274,7 @@ class QueryService:
 
 
 def _begins_once(request: QueryRequest) -> bool:
-    """Whether replicas agree on who begins it. A statement that writes is begun once by other means: ADR 68."""
+    """Whether replicas agree on who begins it. Statements that write have other means: see ADR 68."""
     return request.request_id is not None and not may_write(request.sql)
 
 
