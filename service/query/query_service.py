@@ -11,9 +11,9 @@ from functools import partial
 from uuid import UUID, uuid4
 
 from service import audited
-from service.errors.gateway_error import GatewayError
 from service.errors.query_errors import QueryCanceled
 from service.idempotency import same_request, sent_before
+from service.model.operations.resource_groups import GroupPath
 from service.model.operations.usage import PoolUse
 from service.model.policies.decisions import Access
 from service.model.query.query import QueryRequest, QueryState
@@ -92,7 +92,9 @@ class QueryService:
         )
         self.results = QueryResults(self.known, self._statuses, self.registry, ports, awaited, self._intake)
         self.explainer = QueryExplainer(self.known, self.plannings, ports, self._intake)
-        self.overview = QueryOverview(self.registry, self.workers, history, ports.clock, replicas)
+        self.overview = QueryOverview(
+            self.registry, self.workers, history, ports.clock, replicas, lambda: self._others.has_others
+        )
 
     def may_block(self, request: QueryRequest) -> bool:
         """Whether `submit` asks a store or a catalog for this request."""
@@ -122,12 +124,13 @@ class QueryService:
         group = self._rules.group_of(caller, roles, request.tags)
         # A query with an answer needs no place in the queue.
         needs_place = found is None or found.result is None
-        begun = self._begun_elsewhere(query) if needs_place else None
-        if begun is not None:
-            return Submission(begun.query_id, is_reused=True)
-        registered = self._registered(
-            query, partial(self.workers.reserve, group) if needs_place else no_place
-        )
+        registered: QueryHandle | BegunRequest
+        if needs_place and _begins_once(request):
+            registered = self._claimed(query, group)
+        else:
+            registered = self.registry.add(
+                query, partial(self.workers.reserve, group) if needs_place else no_place
+            )
         if registered is query:
             _hand_over_to_audit()
             query.finished.add_done_callback(self._intake.stir)
@@ -138,28 +141,28 @@ class QueryService:
             self.ports.reuse.place(query, found, lambda placed: context.run(hand_over, placed))
         return Submission(registered.query_id, is_reused=registered is not query)
 
-    def _begun_elsewhere(self, query: QueryHandle) -> BegunRequest | None:
-        """Returns what another replica began for the query's requestId. Otherwise no other one begins it.
-
-        A statement that writes is begun once by other means: see ADR 68.
+    def _claimed(self, query: QueryHandle, group: GroupPath) -> QueryHandle | BegunRequest:
+        """Registers the query with a place, unless one was begun for its requestId, here or elsewhere.
 
         Raises:
             RequestIdReused: that has another body.
+            TooManyQueries: there is no place for it.
         """
-        if query.request.request_id is None or may_write(query.request.sql):
-            return None
-        begun = self._others.claim(query)
-        return None if begun is None else same_request(begun, query.fingerprint)
-
-    def _registered(self, query: QueryHandle, reserve: Callable[[QueryHandle], None]) -> QueryHandle:
+        # First its place: others may answer with the id of a claimed query, so it has to begin.
+        self.workers.reserve(group, query)
         try:
-            registered = self.registry.add(query, reserve)
-        except GatewayError:
-            self._others.give_up(query)
+            begun = self._others.claim(query)
+            registered = self.registry.add(query) if begun is None else same_request(begun, query.fingerprint)
+        except BaseException:
+            self._give_up(query)
             raise
         if registered is not query:
-            self._others.give_up(query)
+            self._give_up(query)
         return registered
+
+    def _give_up(self, query: QueryHandle) -> None:
+        self.workers.release(query)
+        self._others.give_up(query)
 
     def finished(self, query_id: UUID) -> Future[None]:
         """Returns a future that resolves when the query has ended, at any replica.
@@ -268,6 +271,11 @@ class QueryService:
     def _forget(self, query_id: UUID) -> None:
         self.registry.forget(query_id)
         self.ports.results.drop(query_id)
+
+
+def _begins_once(request: QueryRequest) -> bool:
+    """Whether replicas agree on who begins it. Statements that write have other means: see ADR 68."""
+    return request.request_id is not None and not may_write(request.sql)
 
 
 def _hand_over_to_audit() -> None:

@@ -131,5 +131,10 @@ def changed_settings(settings: Mapping[str, str], own: Mapping[str, str]) -> Map
     return {
         name: value
         for name, value in settings.items()
-        if name not in HARMLESS and name not in FIXED and own.get(name, "").lower() != value.lower()
+        if name not in HARMLESS and name not in FIXED and not _is_same(name, own.get(name, ""), value)
     }
+
+
+def _is_same(name: str, own: str, value: str) -> bool:
+    # The engine's zones have one spelling each, and results show it.
+    return own == value if name == TIME_ZONE else own.lower() == value.lower()

@@ -161,7 +161,7 @@ def serving_app(settings: Settings, app: FastAPI, listening: socket.socket) -> I
 
 @contextmanager
 def furnished(url: str, gateway: FakeGateway, *tables: WritableTable) -> Iterator[Served]:
-    """Gives a gateway queries and ingests of its own, with these tables to write to, and no recorded query."""
+    """Gives a gateway queries and ingests of its own, with these tables to write to, and no query yet."""
     ingests = FakeIngests(*(tables or (EVENTS,)))
     queries = DuckQueries()
     gateway.queries = queries

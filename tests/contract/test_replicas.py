@@ -215,6 +215,19 @@ def test_a_request_of_a_process_that_has_ended_is_free_at_once(meeting: Meeting)
     assert there.take_lost(LOST_AFTER_S) == [id_of(query)]
 
 
+def test_all_requests_of_a_process_that_has_ended_are_free_at_once(meeting: Meeting) -> None:
+    here, replicas = meeting.replica(), [meeting.replica() for _ in range(4)]
+    queries = [running() for _ in range(100)]
+    here.beat(queries, (), ())
+    meeting.kill(here)
+
+    def claimed(at: int) -> BegunRequest | None:
+        return replicas[at % len(replicas)].claim(same_request(queries[at]))
+
+    with ThreadPoolExecutor(2 * len(replicas)) as threads:
+        assert set(threads.map(claimed, range(len(queries)))) == {None}
+
+
 def test_a_state_that_changed_is_reported_again(meeting: Meeting) -> None:
     here, there = meeting.replica(), meeting.replica()
     query = running()

@@ -65,6 +65,8 @@ class FakeReplicas:
         self.replica = replica
         self.beats = 0
         self.looks = 0
+        self.claims = 0
+        self.lists = 0
 
     def beat(
         self, opened: Sequence[OpenQuery], reported: Collection[UUID], closed: Collection[UUID]
@@ -124,6 +126,7 @@ class FakeReplicas:
     def claim(self, query: OpenQuery) -> BegunRequest | None:
         asked, own, now_ms = query.record, self.replica.replica_id, self.place.now_ms()
         with self.place.lock:
+            self.claims += 1
             rows = self.place.open_rows()
             open_records = [
                 row.query.record for row in rows.values() if row.replica_id not in self.place.ended
@@ -137,6 +140,7 @@ class FakeReplicas:
 
     def listed(self, listing: QueryListing) -> Sequence[QuerySummary]:
         with self.place.lock:
+            self.lists += 1
             rows = [
                 row for row in self.place.open_rows().values() if row.replica_id != self.replica.replica_id
             ]

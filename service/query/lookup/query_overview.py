@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import islice
 from uuid import UUID
@@ -33,12 +33,15 @@ class QueryOverview:
         history: QueryHistory,
         clock: Clock,
         replicas: SharedQueries | None = None,
+        has_others: Callable[[], bool] = lambda: True,
     ) -> None:
+        """`has_others` says whether another replica may have open queries."""
         self._registry = registry
         self._workers = workers
         self._history = history
         self._clock = clock
         self._replicas = replicas
+        self._has_others = has_others
 
     def replicas(self, limit: int) -> Sequence[SeenReplica]:
         """Lists the replicas that share the metrics store, those that were seen last first.
@@ -57,7 +60,7 @@ class QueryOverview:
             MetricsStoreDown: past queries cannot be read now.
         """
         # In this order: a query is open until its record is written.
-        elsewhere = () if self._replicas is None else self._replicas.listed(listing)
+        elsewhere = self._replicas.listed(listing) if self._replicas and self._has_others() else ()
         opened, now_ms = self._registry.open(), self._clock.elapsed_ms()
         return list_queries(listing, opened, elsewhere, self._history, now_ms)
 

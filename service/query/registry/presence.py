@@ -127,8 +127,9 @@ class Presence:
     def give_up(self, query: QueryHandle) -> None:
         """Takes a claim back: the query does not begin."""
         if query.query_id in self._reported:
-            # If the store does not answer now, the next beat closes it.
-            query.recorded.set_result(None)
+            # If the store does not answer now, the next beat closes it. One that was canceled has a record.
+            if not query.recorded.done():
+                query.recorded.set_result(None)
             self._circuit.ask(lambda: self._beat({}, {}, (query.query_id,)), MetricsStoreDown)
 
     def find(self, query_id: UUID) -> OpenQuery | None:

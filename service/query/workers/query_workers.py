@@ -76,6 +76,10 @@ class QueryWorkers:
             self._fail(query, closed)
             raise
 
+    def release(self, query: QueryHandle) -> None:
+        """Gives a place back that was not handed over."""
+        self._turns.remove(query.query_id)
+
     def take_late(self, group: GroupPath, query: QueryHandle) -> None:
         """Hands over a query without a place, which fails if there is no room: it has lost its answer.
 

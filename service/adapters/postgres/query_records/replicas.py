@@ -44,7 +44,7 @@ from service.adapters.postgres.shared.connecting import CONNECTION, store_engine
 from service.adapters.postgres.shared.postgres_errors import answering
 from service.adapters.postgres.shared.storable import storable
 from service.errors.query_errors import ReplicaLost
-from service.model.query.history import QueryListing, QuerySummary, summary_of
+from service.model.query.history import MAX_SQL_CHARACTERS, QueryListing, QuerySummary, summary_of
 from service.model.query.query import QueryRecord, QueryState
 from service.model.query.replicas import BegunRequest, Decided, OpenQuery, Replica, SeenReplica
 
@@ -52,6 +52,16 @@ from service.model.query.replicas import BegunRequest, Decided, OpenQuery, Repli
 _CONNECTION = CONNECTION | {"options": f"{CONNECTION['options']} -c synchronous_commit=off"}
 _FORGOTTEN_AFTER = timedelta(days=1)
 _LATELY = timedelta(minutes=5)
+_HELD = text(
+    """
+    SELECT EXISTS (
+        SELECT FROM pg_locks
+        WHERE locktype = 'advisory' AND mode = 'ShareLock' AND granted AND objsubid = 1
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+            AND (classid::bigint << 32) | objid::bigint = :lock
+    )
+    """
+)
 _OPENED = (
     "query_id",
     "caller",
@@ -192,9 +202,8 @@ class PostgresReplicas:
         """Whether the replica has a connection to the store: each one of it holds this lock."""
         if replica_id == self._replica.replica_id:
             return True
-        return not connection.scalar(
-            select(func.pg_try_advisory_xact_lock(lock_number(*_presence(replica_id))))
-        )
+        # To try the lock would hold it for a moment: another claim would take that for the replica.
+        return bool(connection.scalar(_HELD, {"lock": lock_key(*_presence(replica_id))}))
 
     def _canceled(self) -> Executable:
         row = OPEN_QUERIES.c
@@ -263,15 +272,17 @@ def _opened(rows: Sequence[Mapping[str, object]]) -> Executable:
     return statement.on_conflict_do_update(index_elements=["query_id"], set_=changed | {"told_at": NOW})
 
 
-def _opened_rows() -> Select[tuple[Any, ...]]:
+def _opened_rows(sql: ColumnElement[str] = OPEN_QUERIES.c.sql) -> Select[tuple[Any, ...]]:
     row = OPEN_QUERIES.c
     by_now_ms = row.elapsed_ms + milliseconds(NOW - row.told_at)
-    return select(*row, by_now_ms.label("by_now_ms"))
+    others = (column for column in row if column.name != "sql")
+    return select(*others, sql, by_now_ms.label("by_now_ms"))
 
 
 def _listed(listing: QueryListing) -> Select[tuple[Any, ...]]:
     row = OPEN_QUERIES.c
-    statement = _opened_rows().order_by(row.submitted_at.desc(), row.query_id.desc()).limit(listing.limit)
+    statement = _opened_rows(func.left(row.sql, MAX_SQL_CHARACTERS).label("sql"))
+    statement = statement.order_by(row.submitted_at.desc(), row.query_id.desc()).limit(listing.limit)
     if listing.caller is not None:
         statement = statement.where(row.caller == storable(listing.caller))
     if listing.state is not None:

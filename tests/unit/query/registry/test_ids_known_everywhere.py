@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from uuid import UUID, uuid4
@@ -58,9 +58,8 @@ class Gateway:
         ports = replace(bench.ports, journal=self.journal)
         bounds = QueryBounds(workers=1, max_queued=100, result_ttl_ms=600_000, presence=RARE, pause=pause)
         store = place.store
-        self.queries = QueryService(
-            ports, store, FakeQueryHistory(store), bounds, FakeReplicas(place, Replica(uuid4(), "host"))
-        )
+        self.replicas = FakeReplicas(place, Replica(uuid4(), "host"))
+        self.queries = QueryService(ports, store, FakeQueryHistory(store), bounds, self.replicas)
 
     def close(self) -> None:
         self.bench.engine.release()
@@ -164,6 +163,7 @@ def test_an_id_of_a_query_that_has_just_begun_is_known(what: str) -> None:
 
 def test_a_query_that_is_open_at_one_gateway_is_listed_by_both() -> None:
     with pair() as both:
+        both.meet()
         with both.here.bench.engine.paused():
             query_id = both.submit()
             both.given_out(query_id)
@@ -220,6 +220,8 @@ def test_a_request_that_found_no_place_may_be_sent_to_the_other_gateway() -> Non
         both.meet()
         with both.here.bench.engine.paused():
             refused = next(filter(None, (_refused(both.here, new_request()) for _ in range(300))))
+            # Nobody was given an id of a query that does not begin.
+            assert both.here.replicas.claims == len(both.place.rows)
             assert not both.there.queries.submit(refused, "ann", FULL_ACCESS).is_reused
 
 
@@ -230,6 +232,28 @@ def _refused(gateway: Gateway, asked: QueryRequest) -> QueryRequest | None:
     except TooManyQueries:
         return asked
     return None
+
+
+def test_a_request_that_another_gateway_has_begun_takes_no_place() -> None:
+    with pair() as both:
+        both.meet()
+        with both.here.bench.engine.paused():
+            asked = new_request()
+            both.here.queries.submit(asked, "ann", FULL_ACCESS)
+            for sql in ("SELECT 1", "SELECT 2") * 2:
+                with suppress(RequestIdReused):
+                    both.there.queries.submit(replace(asked, sql=sql), "ann", FULL_ACCESS)
+            assert both.there.queries.workers.use.waiting == 0
+
+
+def test_a_gateway_without_others_asks_for_no_queries_of_others() -> None:
+    alone = Gateway(MeetingPlace(FakeMetricsStore()), Bench(), lambda _: None)
+    try:
+        until(lambda: alone.queries.known.is_held(uuid4()))
+        assert alone.queries.overview.list_queries(QueryListing("ann", limit=10)) == []
+        assert alone.replicas.lists == 0
+    finally:
+        alone.close()
 
 
 def test_without_the_store_each_gateway_begins_what_it_is_sent() -> None:

@@ -238,6 +238,16 @@ def test_a_cancellation_does_not_wait_for_the_next_beat(both: Both) -> None:
     assert (query.record.state, other.record.state) == (QueryState.CANCELED, QueryState.QUEUED)
 
 
+def test_a_claim_that_was_canceled_elsewhere_may_be_given_up(both: Both) -> None:
+    both.pass_time(1, both.there, both.here)
+    query = both.here.bench.query()
+    assert both.here.presence.claim(query) is None
+    both.there.presence.ask_to_cancel(query.query_id)
+    both.here.presence.look()
+    both.here.presence.give_up(query)
+    assert both.place.rows == {}
+
+
 def test_whoever_has_no_open_query_or_no_others_asks_for_no_cancellation(both: Both) -> None:
     both.pass_time(1, both.here)
     both.here.presence.announce(both.here.bench.query())

@@ -175,7 +175,8 @@ def in_session(**values: Any) -> SessionUse:
     ("session", "expected"),
     [
         (in_session(), True),
-        (in_session(settings={ANSI: "true", TIME_ZONE: "utc"}), True),
+        (in_session(settings={ANSI: "true", TIME_ZONE: "UTC"}), True),
+        (in_session(settings={TIME_ZONE: "utc"}), False),
         (in_session(settings={SHUFFLE_PARTITIONS: "4"}), True),
         (in_session(settings={ANSI: "false"}), False),
         (in_session(settings={TIME_ZONE: "Europe/Berlin"}), False),
@@ -185,6 +186,7 @@ def in_session(**values: Any) -> SessionUse:
     ids=[
         "no values",
         "the gateway's own",
+        "time zone in another spelling",
         "harmless",
         "types",
         "time zone",
