@@ -63,7 +63,7 @@ def _changes(
     They may have been meant as conditions there. Elsewhere, a record has the form of a row, whatever it does.
     """
     if deletes.envelope is not None:
-        yield from debezium_changes(record, deletes.keys)
+        yield from debezium_changes(record, deletes.keys, deletes.order)
     elif deletes.when is None:
         if isinstance(record, Mapping):
             _check_key(record, deletes.keys, leaves_out_nulls=leaves_out_nulls)
@@ -71,17 +71,20 @@ def _changes(
     elif not isinstance(record, Mapping):
         raise ValueError("an object is wanted")
     elif deletes.when.matches(record.get(deletes.when.field)):
-        _check_key(record, deletes.keys, leaves_out_nulls=leaves_out_nulls)
-        yield Change({name: record[name] for name in deletes.keys if name in record}, is_delete=True)
+        _check_key(record, deletes.needed, leaves_out_nulls=leaves_out_nulls)
+        yield Change({name: record[name] for name in deletes.needed if name in record}, is_delete=True)
     else:
         yield Change(_without_field(record, target, deletes.when), is_delete=False)
 
 
 def _check_key(record: Mapping[str, object], keys: Sequence[str], *, leaves_out_nulls: bool) -> None:
-    """Checks that no key is missing: read as NULL, it would delete the rows without one."""
+    """Checks that no key is missing: read as NULL, it would delete the rows without one.
+
+    Nor may the order be missing: without one, a delete loses against every row that has one.
+    """
     lacking = [name for name in keys if name not in record]
     if lacking and not leaves_out_nulls:
-        raise ValueError(f"{', '.join(lacking):.200} identifies the row, and was not sent")
+        raise ValueError(f"{', '.join(lacking):.200} identifies or orders the row, and was not sent")
 
 
 def _without_field(

@@ -48,7 +48,9 @@ def _check_keys(names: Sequence[str], plan: ReadPlan) -> None:
     if plan.route is not None:
         # It is unknown which target's records are there.
         return
-    keys = (key for target in plan.targets if target.deletes is not None for key in target.deletes.keys)
+    keys = (key for target in plan.targets if target.deletes is not None for key in target.deletes.needed)
     lacking = next((key for key in keys if key not in names), None)
     if lacking is not None:
-        raise IngestInvalid(f"There is no column {lacking!r:.100}, which identifies the rows to delete.")
+        raise IngestInvalid(
+            f"There is no column {lacking!r:.100}, which identifies or orders the rows to delete."
+        )
