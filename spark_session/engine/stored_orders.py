@@ -12,9 +12,9 @@ import structlog
 
 from service.errors.gateway_error import GatewayError, PartDown
 from service.errors.unavailable import CatalogDown
-from service.model.ingest.writing import StoredOrdersQuery
 from service.model.policies.decisions import FULL_ACCESS
 from service.ports.engine.query_engine import Statement
+from service.ports.tables.stored_orders import StoredOrdersQuery
 from spark_session.engine.engine import SparkEngine
 
 log = structlog.get_logger(__name__)
@@ -28,7 +28,7 @@ class SparkStoredOrders:
         self._within_s = within_s
 
     def of(self, asked: StoredOrdersQuery) -> pa.Table:
-        """See `service.ports.tables.table_changes.StoredOrders`."""
+        """See `service.ports.tables.stored_orders.StoredOrders`."""
         statement = _statement(asked, _is_late(self._within_s))
         tag = str(statement.query_id)
         late = threading.Timer(self._within_s, self._engine.cancel, [statement.query_id])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from service.model.ingest.writing import StoredOrdersQuery
+from service.ports.tables.stored_orders import StoredOrdersQuery
 from spark_session.results.row_collector import RowCollector
 from spark_session.session.child_sessions import ChildSessions
 from spark_session.session.key_predicates import key_predicate

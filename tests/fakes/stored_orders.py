@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 from pyiceberg.table import Table
 
-from service.model.ingest.writing import StoredOrdersQuery
+from service.ports.tables.stored_orders import StoredOrdersQuery
 
 
 class FakeStoredOrders:

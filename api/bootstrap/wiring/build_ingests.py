@@ -42,7 +42,8 @@ from service.model.tables.schemas import TableSchema
 from service.model.tables.tables import TableName
 from service.ports.clock import Clock
 from service.ports.stores.audit_log import AuditTrail
-from service.ports.tables.table_changes import RowDeltas, StoredOrders
+from service.ports.tables.stored_orders import StoredOrders
+from service.ports.tables.table_changes import RowDeltas
 from service.ports.telemetry.lineage import Lineage
 
 

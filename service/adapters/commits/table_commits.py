@@ -44,7 +44,8 @@ from service.errors.ingest_errors import CommittableUnreadable
 from service.errors.table_errors import TableNotFound
 from service.errors.unavailable import CatalogDown
 from service.model.ingest.writing import CommitResult, Committable
-from service.ports.tables.table_changes import RoundEnded, RowDeltas, StoredOrders, always_open
+from service.ports.tables.stored_orders import StoredOrders
+from service.ports.tables.table_changes import RoundEnded, RowDeltas, always_open
 
 _NOT_THERE = (NoSuchTableError, NoSuchNamespaceError, NoSuchIdentifierError)
 _LONGEST_PAUSE_S = 2.0
@@ -55,7 +56,9 @@ log = structlog.get_logger(__name__)
 
 
 class PyIcebergTableCommits:
-    """The `TableCommits` port. Without `row_deltas` it takes no upserts; without `stored_orders`, no ordered ones.
+    """The `TableCommits` port. Without `row_deltas` it takes no upserts.
+
+    Without `stored_orders` it takes none whose records have an order.
 
     Several processes may call it for the same round at once. The catalog rejects the second commit; its
     process then looks again, and finds the round in the table. PyIceberg's own retries are not used: they

@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from service.model.tables.partition_rules import FolderBounds
 from service.model.tables.schemas import TableSchema
 from service.model.tables.tables import PartitionField, SortField, SortOrder, TableName
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 MAIN = "main"
 LONGEST_WRITE = timedelta(days=1)
@@ -181,18 +177,3 @@ class CommitResult:
     added_bytes: int
     is_repeated: bool = False
     late_counts: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class StoredOrdersQuery:
-    """Keys whose stored rows are to be looked up, in one snapshot of a table.
-
-    `keys` has a column for each of `key_columns`, in their order, and NULL is a value like any other. Columns
-    are named as in the snapshot's own schema; None: the snapshot has no such column, so it reads as NULL.
-    """
-
-    key: TableKey
-    snapshot_id: int
-    key_columns: tuple[str | None, ...]
-    order_column: str
-    keys: pa.Table

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from service.model.ingest.writing import (
     CommitResult,
     Committable,
     RowDelta,
-    StoredOrdersQuery,
     WritableTable,
 )
 from service.model.tables.schema_changes import SchemaChange
 from service.model.tables.table_creation import TableCreation
 from service.model.tables.tables import SortField, TableName
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 def always_open() -> bool:
@@ -105,20 +101,6 @@ class RowDeltas(Protocol):
         Raises:
             CommittableUnreadable: a file is described in a way that cannot be committed.
             PartDown: the builder is down, or does not find the table; try again later.
-        """
-
-
-class StoredOrders(Protocol):
-    """Reads how far the rows of a table are in the order of an upsert's records."""
-
-    def of(self, asked: StoredOrdersQuery) -> pa.Table:
-        """Returns the greatest order of the stored rows of each key, in bounded time.
-
-        The columns are `number`, the place of the key in the question, and `order`. A key without rows may be
-        missing; one whose rows have no order is missing, or has NULL.
-
-        Raises:
-            PartDown: the engine is down, or could not read the rows now; try again later.
         """
 
 

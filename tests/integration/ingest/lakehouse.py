@@ -28,7 +28,8 @@ from service.model.ingest.ingest import IngestCommit, IngestRecord, IngestState
 from service.model.ingest.writing import TableKey, WriteResult
 from service.model.tables.tables import TableName
 from service.ports.stores.ingest_log import IngestLog
-from service.ports.tables.table_changes import RowDeltas, StoredOrders, TableCommits
+from service.ports.tables.stored_orders import StoredOrders
+from service.ports.tables.table_changes import RowDeltas, TableCommits
 from tests.contract.catalogs.plain_data_files import (
     COLUMN_IDS,
     SCHEMA,

@@ -54,13 +54,13 @@ from service.model.ingest.writing import (
     CommitResult,
     Committable,
     RowDelta,
-    StoredOrdersQuery,
     TableKey,
     WriteResult,
     WriteTarget,
 )
 from service.model.operations.maintenance import CompactionWidth
 from service.model.tables.tables import TableName
+from service.ports.tables.stored_orders import StoredOrdersQuery
 from service.ports.tables.table_changes import always_open
 from spark_session.engine.engine import SparkEngine
 from spark_session.engine.row_deltas import SparkRowDeltas
@@ -1092,3 +1092,27 @@ def test_stored_orders_are_read_for_keys_and_orders_of_every_type(lakehouse: Ups
         ] == [{0: None, 2: ORDERED[name][2]}] * 2, name
     nothing = replace(asked, key_columns=(None,), keys=pa.table({"key_0": pa.array([None, 1], pa.int64())}))
     assert stored.of(nothing).to_pylist() == [{"number": 0, "order": 2}]
+
+
+def test_a_round_that_is_in_the_table_already_knows_its_late_records(lakehouse: UpsertLakehouse) -> None:
+    lakehouse.commit_all(lakehouse.accept_result(ordered(lakehouse, [((1, 5, "new"), False)])))
+    sent = [((1, 3, "late"), False), ((1, 4, "late"), True), ((2, 1, "first"), False)]
+    results = tuple(ordered(lakehouse, [entry]) for entry in sent)
+    committable = Committable(lakehouse.key, uuid4(), (uuid4(),), results)
+    made = lakehouse.new_commits().commit(committable)
+    again = lakehouse.new_commits().commit(committable)
+    assert (made.late_counts, made.is_repeated) == ((1, 1, 0), False)
+    assert again == replace(made, is_repeated=True)
+    assert lakehouse.rows() == [(1, 5, "new"), (2, 1, "first")]
+
+
+def test_a_round_that_is_late_as_a_whole_is_a_snapshot_without_rows(lakehouse: UpsertLakehouse) -> None:
+    lakehouse.commit_all(lakehouse.accept_result(ordered(lakehouse, [((1, 5, "new"), False)])))
+    record = lakehouse.accept_result(ordered(lakehouse, [((1, 4, "late"), False)]))
+    lakehouse.commit_all(record)
+    [commit] = lakehouse.record(record).commits
+    assert [(target.record_count, target.late_count) for target in commit.targets] == [(1, 1)]
+    assert lakehouse.rows() == [(1, 5, "new")]
+    assert lakehouse.snapshot_count() == 2
+    # Everybody reads the table: it has no deletes.
+    assert lakehouse.ids() == [1]

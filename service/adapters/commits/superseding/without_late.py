@@ -24,8 +24,8 @@ from service.adapters.data_files.metrics.content_files import locations_of
 from service.adapters.data_files.writer.file_set import delete_files
 from service.adapters.disk.synced_files import Sync
 from service.errors.unavailable import StorageDown
-from service.model.ingest.writing import Committable, StoredOrdersQuery, WriteResult, WriteTarget
-from service.ports.tables.table_changes import StoredOrders
+from service.model.ingest.writing import Committable, WriteResult, WriteTarget
+from service.ports.tables.stored_orders import StoredOrders, StoredOrdersQuery
 
 
 def is_ordered(committable: Committable) -> bool:

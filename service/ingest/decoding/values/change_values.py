@@ -71,20 +71,24 @@ def _changes(
     elif not isinstance(record, Mapping):
         raise ValueError("an object is wanted")
     elif deletes.when.matches(record.get(deletes.when.field)):
-        _check_key(record, deletes.needed, leaves_out_nulls=leaves_out_nulls)
+        _check_key(record, deletes.keys, leaves_out_nulls=leaves_out_nulls)
+        _check_order(record, deletes.order, leaves_out_nulls=leaves_out_nulls)
         yield Change({name: record[name] for name in deletes.needed if name in record}, is_delete=True)
     else:
         yield Change(_without_field(record, target, deletes.when), is_delete=False)
 
 
 def _check_key(record: Mapping[str, object], keys: Sequence[str], *, leaves_out_nulls: bool) -> None:
-    """Checks that no key is missing: read as NULL, it would delete the rows without one.
-
-    Nor may the order be missing: without one, a delete loses against every row that has one.
-    """
+    """Checks that no key is missing: read as NULL, it would delete the rows without one."""
     lacking = [name for name in keys if name not in record]
     if lacking and not leaves_out_nulls:
-        raise ValueError(f"{', '.join(lacking):.200} identifies or orders the row, and was not sent")
+        raise ValueError(f"{', '.join(lacking):.200} identifies the row, and was not sent")
+
+
+def _check_order(record: Mapping[str, object], order: str | None, *, leaves_out_nulls: bool) -> None:
+    """Checks that the order is not missing: read as NULL, the delete would lose against all rows with one."""
+    if order is not None and order not in record and not leaves_out_nulls:
+        raise ValueError(f"{order:.200} orders the records, and was not sent")
 
 
 def _without_field(
