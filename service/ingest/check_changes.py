@@ -35,7 +35,7 @@ def _faults(write: Write, request: IngestRequest) -> Iterator[WriteFault]:
 
 
 def _faults_of_orders(writes: Sequence[Write]) -> Iterator[WriteFault]:
-    """Yields orders of writes that are no upserts, or that other writes to the same table do not share.
+    """Yields orders of writes other than upserts, or that other writes to the same table do not share.
 
     Records of a request are compared with each other by their order before they are with the table.
     """

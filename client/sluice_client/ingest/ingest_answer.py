@@ -26,7 +26,7 @@ class Commit:
     error_code: str | None
     error_detail: str | None
     late_records: int = 0
-    """Of the records that were sent with `order_by`, those that lost; known once it is committed."""
+    """How many records lost by `order_by`; known once it is committed."""
     postponed: str | None
     """Why the commit waits, if something that it needs is missing."""
 

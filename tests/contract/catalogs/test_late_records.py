@@ -109,7 +109,7 @@ def greater(one: Any, other: Any) -> bool:
 
 
 class Model:
-    """What a round leaves, computed record by record. `stored` is the greatest order of each key."""
+    """The effect of a round, computed record by record. `stored` is the greatest order of each key."""
 
     def __init__(self, keys: tuple[int, ...], order: int, stored: Sequence[Row]) -> None:
         self._keys, self._order = keys, order

@@ -35,8 +35,8 @@ def late_records(
 ) -> LateRecords:
     """Returns the records that lose.
 
-    Of each key, the greatest order of the round wins, of several the last one, if no stored row has a greater
-    one. NULL is below every value. A record is late if a stored row, or an earlier result of the round, has a
+    The greatest order of a key wins, of several the last one, if no stored row has a greater one. NULL is
+    below every value. A record is late if a stored row, or an earlier result of the round, has a
     greater order; one that a later result replaces is not. `needed` are the delete files whose keys may have
     stored rows, by their places; None: all of them. About `keys_at_once` keys of the delete files are in
     memory at once.

@@ -32,8 +32,8 @@ def without_places(
 ) -> WriteResult:
     """Returns the result without these places in its data files and delete files.
 
-    Files that have such places are written again without them, the others stay. The counts of a result with
-    an order do not say which lost keys had rows, so `delete_count` stays as it was.
+    Files that have such places are written again without them, the others stay. `delete_count` stays as it
+    was, because a lost key may be that of a row.
 
     Raises:
         WrittenFileMissing, CommittableUnreadable: a file is at fault; the error names it.

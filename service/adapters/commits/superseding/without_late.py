@@ -58,12 +58,12 @@ class LateFilter:
         results = committable.write_results
         target = _common_target(table, results)
         files = OrderedFiles.of(table, target, results)
-        late = late_records(
-            files,
-            self._finder(table, committable, target),
-            self._needed(table, committable, files),
-            self.keys_at_once,
-        )
+        needed = self._needed(table, committable, files)
+        if len(results) == 1 and needed is not None and not needed:
+            # Within a result no key is there twice, and no stored row has one of them.
+            return WithoutSuperseded(committable)
+        find = self._finder(table, committable, target)
+        late = late_records(files, find, needed, self.keys_at_once)
         places = iter(range(len(files.files)))
         made: list[WriteResult] = []
         try:
