@@ -225,7 +225,7 @@ def test_by_an_order_neither_names_of_files_nor_arrival_count(
             for id_ in range(number * 10, 40)
         )
         (inbox / f"part-{number}.ndjson").write_bytes(part)
-    order = {"mode": "upsert", "equalityFields": ["id"], "orderBy": "note"}
+    order: dict[str, Any] = {"mode": "upsert", "equalityFields": ["id"], "orderBy": "note"}
     order |= {"deleteWhen": {"field": "op", "values": ["D"]}}
     answer = send(gateway, log_table, f"{inbox.as_uri()}/*", **order)
     assert answer.status_code == 200, answer.text
