@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date
 from decimal import Decimal
 
 import pyarrow as pa
@@ -13,6 +12,8 @@ from pyarrow import types
 LISTED_AT_MOST = 200
 """Iceberg compares the bounds of files with lists up to this length."""
 RANGES = 100
+LONGEST_TEXT_BYTES = 1_000
+"""Lists of longer texts would be statements of many megabytes."""
 
 
 def key_predicate(column: str, keys: pa.Array) -> str | None:
@@ -26,13 +27,19 @@ def key_predicate(column: str, keys: pa.Array) -> str | None:
     "(`name` IN (CAST(X'612762' AS STRING)))"
     >>> key_predicate("`id`", pa.array(range(1_000)))[:47]
     '(`id` BETWEEN 0 AND 9 OR `id` BETWEEN 10 AND 19'
+    >>> key_predicate("`day`", pa.array([0, 5_000_000], pa.date32()))
+    '(`day` IN (DATE_FROM_UNIX_DATE(0), DATE_FROM_UNIX_DATE(5000000)))'
     >>> key_predicate("`at`", pa.array([b"a"])) is None
+    True
+    >>> key_predicate("`name`", pa.array(["a" * 1_001])) is None
     True
     """
     literal = _literals(keys.type)
-    if literal is None:
+    if literal is None or _has_long_texts(keys):
         return None
-    values = pc.unique(keys.drop_null())
+    # Python has no dates after the year 9999, so these are compared and written as their numbers of days.
+    numbered = keys.cast(pa.int32()) if types.is_date32(keys.type) else keys
+    values = pc.unique(numbered.drop_null())
     values = values.take(pc.sort_indices(values))
     found = ["FALSE"]
     if 0 < len(values) <= LISTED_AT_MOST:
@@ -69,8 +76,14 @@ def _text(value: str) -> str:
     return f"CAST(X'{value.encode().hex()}' AS STRING)"
 
 
-def _date(value: date) -> str:
-    return f"DATE'{value.isoformat()}'"
+def _date(value: int) -> str:
+    return f"DATE_FROM_UNIX_DATE({value})"
+
+
+def _has_long_texts(keys: pa.Array) -> bool:
+    if not types.is_string(keys.type) and not types.is_large_string(keys.type):
+        return False
+    return (pc.max(pc.binary_length(keys)).as_py() or 0) > LONGEST_TEXT_BYTES
 
 
 def _decimal(value: Decimal, kind: pa.DataType) -> str:
