@@ -39,7 +39,7 @@ class SparkStoredOrders:
                 self._engine.calls.session(statement, "sluice.engine.orders", is_background=True) as session,
                 session.jobs.of(tag),
             ):
-                return session.orders.read(asked, tag)
+                return session.orders.read(asked, tag, statement.is_canceled)
         except PartDown:
             raise
         except GatewayError as failure:

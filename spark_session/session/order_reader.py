@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from service.errors.query_errors import QueryCanceled
 from service.ports.tables.stored_orders import StoredOrdersQuery
 from spark_session.results.row_collector import RowCollector
 from spark_session.session.child_sessions import ChildSessions
@@ -27,15 +29,20 @@ class OrderReader:
         self._relations = relations
         self._rows = rows
 
-    def read(self, asked: StoredOrdersQuery, tag: str) -> pa.Table:
+    def read(self, asked: StoredOrdersQuery, tag: str, is_canceled: Callable[[], bool]) -> pa.Table:
         """Returns `number` and `order` of the keys with stored rows. Its jobs carry the tag.
 
         Raises:
+            QueryCanceled: it was canceled before it had jobs, which could have been stopped.
             PySparkException: Spark cannot read the rows.
         """
         with self._children.taken(None, None, tag) as child:
             self._bind(child, asked.keys)
-            return self._rows.collect(child.sql(orders_sql(asked)), is_short=False)
+            frame = child.sql(orders_sql(asked))
+            self._rows.is_short(frame, asked.keys.num_rows)
+            if is_canceled():
+                raise QueryCanceled
+            return self._rows.collect(frame, is_short=False)
 
     def _bind(self, child: SparkSession, keys: pa.Table) -> None:
         numbers = pa.array(range(keys.num_rows), pa.int64())

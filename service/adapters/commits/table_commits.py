@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import NoReturn
 
@@ -44,7 +45,7 @@ from service.errors.ingest_errors import CommittableUnreadable
 from service.errors.table_errors import TableNotFound
 from service.errors.unavailable import CatalogDown
 from service.model.ingest.writing import CommitResult, Committable
-from service.ports.tables.stored_orders import StoredOrders
+from service.ports.tables.stored_orders import StoredOrders, StoredOrdersQuery
 from service.ports.tables.table_changes import RoundEnded, RowDeltas, always_open
 
 _NOT_THERE = (NoSuchTableError, NoSuchNamespaceError, NoSuchIdentifierError)
@@ -87,7 +88,8 @@ class PyIcebergTableCommits:
         self._needed = NeededDeletes(LiveFiles(upsert_listed_files))
         self._late: LateFilter | None = None
         if stored_orders is not None:
-            self._late = LateFilter(self._needed, stored_orders, sync, ordered_keys_at_once)
+            late = LateFilter(self._needed, _OutOfTurn(catalogs, stored_orders), sync, ordered_keys_at_once)
+            self._late = late
 
     def commit(self, committable: Committable, is_open: Callable[[], bool] = always_open) -> CommitResult:
         """Adds all files in one snapshot, once: a round that the table already has is not added again.
@@ -203,6 +205,18 @@ class PyIcebergTableCommits:
 
     def _publish(self, append: SnapshotAppend) -> None:
         append.publish()
+
+
+@dataclass(frozen=True, slots=True)
+class _OutOfTurn:
+    """Implements `StoredOrders`: a catalog that answers one question at a time does not wait for the engine."""
+
+    catalogs: PyIcebergCatalogs
+    stored: StoredOrders
+
+    def of(self, asked: StoredOrdersQuery) -> pa.Table:
+        with self.catalogs.out_of_turn(asked.key.table.catalog):
+            return self.stored.of(asked)
 
 
 def _not_as_it_is(table: Table, error: Exception) -> PartDown:

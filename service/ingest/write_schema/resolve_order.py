@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Set
 
 from service.errors.ingest_errors import WriteSchemaInvalid
 from service.model.ingest.ingest_request import Violation, Write, WriteRule
@@ -56,12 +57,26 @@ def _violations(
     if written is not None and field.field_id not in written:
         detail = f"{name} orders the records: add it to the write schema."
         yield Violation(name, WriteRule.ORDER_COLUMN_SKIPPED, detail, is_of_order=True)
+    alike = _alike(table, {field.field_id, *equality_field_ids})
+    if alike is not None:
+        detail = (
+            f"The rows of the table cannot be compared: Spark does not tell {alike} from another column, as "
+            "it ignores the case of names."
+        )
+        yield Violation(name, WriteRule.NOT_AN_ORDER_COLUMN, detail, is_of_order=True)
     unread = next(
         (".".join(path) for path, other in _primitives(table) if _kind(other) == _NOT_IN_SPARK), None
     )
     if unread is not None:
         detail = f"The rows of the table cannot be compared: Spark does not read {unread}, which is a time."
         yield Violation(name, WriteRule.NOT_AN_ORDER_COLUMN, detail, is_of_order=True)
+
+
+def _alike(table: WritableTable, wanted: Set[int]) -> str | None:
+    """Returns the first wanted column that shares its name with another one, but for the case."""
+    names = Counter(column.name.lower() for column in table.schema.columns)
+    columns = (column for column in table.schema.columns if column.field_id in wanted)
+    return next((column.name for column in columns if names[column.name.lower()] > 1), None)
 
 
 def _primitives(table: WritableTable) -> Iterator[tuple[tuple[str, ...], Primitive]]:

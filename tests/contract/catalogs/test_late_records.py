@@ -15,7 +15,7 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.schema import Schema
 from pyiceberg.table import Table
 from pyiceberg.transforms import BucketTransform
-from pyiceberg.types import IntegerType, LongType, NestedField, StringType
+from pyiceberg.types import IntegerType, LongType, NestedField, StringType, TimeType
 
 from service.adapters.commits.live_files import LiveFiles
 from service.adapters.commits.manifest_lists import ManifestLists
@@ -29,6 +29,7 @@ from service.adapters.data_files.read_back.uncommitted_rows import written_batch
 from service.adapters.data_files.writer.write import write_data_files
 from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.adapters.disk.synced_files import not_synced, path_on_disk
+from service.errors.ingest_errors import UpsertNotPossible
 from service.errors.unavailable import StorageDown
 from service.model.ingest.record_deletes import DELETE_MARK
 from service.model.ingest.writing import Committable, TableKey, WriteResult
@@ -238,6 +239,38 @@ def test_rows_from_before_the_order_existed_have_none(catalog: SqlCatalog) -> No
     committable = Committable(KEY, uuid4(), (uuid4(),), (result,))
     assert late_filter(stored).without_late(table, committable).committable == committable
     assert stored.asked == []
+
+
+def test_a_snapshot_that_spark_cannot_read_refuses_the_round(catalog: SqlCatalog) -> None:
+    """It would wait for ever: the request was accepted while the table had no such column."""
+    table = created(catalog)
+    with table.update_schema() as change:
+        change.add_column("clock", TimeType())
+    table.append(pa.table({"a": [1], "b": pa.array([9], pa.int32())}))
+    table.refresh()
+    with table.update_schema() as change:
+        change.delete_column("clock")
+    stored = FakeStoredOrders(lambda: table)
+    result = written(table, [((1, 8, "z", "late"), False)], (1,), 2)
+    committable = Committable(KEY, uuid4(), (uuid4(),), (result,))
+    with pytest.raises(UpsertNotPossible, match="clock"):
+        late_filter(stored).without_late(table, committable)
+    assert stored.asked == []
+
+
+def test_many_bytes_of_keys_are_asked_for_in_pieces(catalog: SqlCatalog) -> None:
+    table = created(catalog)
+    appended(table, [(number, 5, None, "old") for number in range(20)])
+    stored = FakeStoredOrders(lambda: table)
+    entries = [((number, 4 if number % 2 else 6, None, "new"), False) for number in range(20)]
+    committable = Committable(KEY, uuid4(), (uuid4(),), (written(table, entries, (1,), 2),))
+    without = replace(late_filter(stored), asked_bytes=64).without_late(table, committable)
+    assert len(stored.asked) > 1
+    [result] = without.committable.write_results
+    assert contents(table, result.data_files, (1,)) == sorted(
+        [(number,) for number in range(0, 20, 2)], key=repr
+    )
+    assert without.committable.late_counts == (10,)
 
 
 def test_a_round_that_cannot_be_made_leaves_no_files(catalog: SqlCatalog) -> None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from itertools import chain
 from uuid import UUID
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyiceberg.schema import Schema
+from pyiceberg.schema import Schema, index_by_id
 from pyiceberg.table import Table
 from pyiceberg.table.refs import MAIN_BRANCH
 from pyiceberg.table.snapshots import Snapshot
-from pyiceberg.types import FixedType, IcebergType, UUIDType
+from pyiceberg.types import FixedType, IcebergType, TimeType, UUIDType
 
 from service.adapters.commits.live_files import data_manifests
 from service.adapters.commits.needed_deletes import NeededDeletes, is_unpartitioned
@@ -23,9 +25,13 @@ from service.adapters.commits.superseding.without_superseded import WithoutSuper
 from service.adapters.data_files.metrics.content_files import locations_of
 from service.adapters.data_files.writer.file_set import delete_files
 from service.adapters.disk.synced_files import Sync
+from service.errors.ingest_errors import UpsertNotPossible
 from service.errors.unavailable import StorageDown
 from service.model.ingest.writing import Committable, WriteResult, WriteTarget
 from service.ports.tables.stored_orders import StoredOrders, StoredOrdersQuery
+
+ASKED_BYTES = 16 * 1024**2
+"""How many bytes of keys are sent to the engine at once. It has them as text, and then as rows."""
 
 
 def is_ordered(committable: Committable) -> bool:
@@ -44,6 +50,7 @@ class LateFilter:
     stored: StoredOrders
     sync: Sync
     keys_at_once: int
+    asked_bytes: int = ASKED_BYTES
 
     def without_late(self, table: Table, committable: Committable) -> WithoutSuperseded:
         """Returns the round without records that lose by their order. The table must accept its files.
@@ -53,6 +60,7 @@ class LateFilter:
 
         Raises:
             WrittenFileMissing, CommittableUnreadable: a file is at fault; the error names it.
+            UpsertNotPossible: the engine cannot read the stored rows.
             PartDown: the storage is down, or the stored rows cannot be read now.
         """
         results = committable.write_results
@@ -97,12 +105,25 @@ class LateFilter:
         self, table: Table, committable: Committable, target: WriteTarget
     ) -> Callable[[pa.Table], pa.Table]:
         def find(keys: pa.Table) -> pa.Table:
-            asked = _question(table, committable, target, keys)
-            if asked is None:
-                return pa.table({"number": pa.array([], pa.int64()), "order": pa.nulls(0)})
-            return self.stored.of(asked)
+            found = []
+            for start, some in _pieces(keys, self.asked_bytes):
+                asked = _question(table, committable, target, some)
+                if asked is None:
+                    return pa.table({"number": pa.array([], pa.int64()), "order": pa.nulls(0)})
+                orders = self.stored.of(asked)
+                numbers = pc.add(orders.column("number").cast(pa.int64()), start)
+                found.append(orders.set_column(orders.schema.get_field_index("number"), "number", numbers))
+            return pa.concat_tables(found)
 
         return find
+
+
+def _pieces(keys: pa.Table, byte_count: int) -> Iterator[tuple[int, pa.Table]]:
+    """Yields the keys in pieces of about so many bytes, each with the number of its first key."""
+    count = max(1, -(-keys.nbytes // byte_count))
+    length = -(-keys.num_rows // count)
+    for start in range(0, keys.num_rows, length):
+        yield start, keys.slice(start, length)
 
 
 def _question(
@@ -119,11 +140,35 @@ def _question(
     if order is None:
         return None
     ids = target.equality_field_ids
+    _check_readable(schema, {target.order_field_id, *ids}, str(committable.key.table))
     names = tuple(_name(schema, field_id) for field_id in ids)
     kinds = [table.schema().find_field(field_id).field_type for field_id in ids]
     columns = [_as_engines_have(*pair) for pair in zip(keys.columns, kinds, strict=True)]
     asked = pa.Table.from_arrays(columns, names=keys.column_names)
     return StoredOrdersQuery(committable.key, head.snapshot_id, names, order, asked)
+
+
+def _check_readable(schema: Schema, wanted: Set[int], table: str) -> None:
+    """Checks that Spark reads the snapshot: otherwise the round would wait for ever.
+
+    A column may have been added since the records were accepted, or dropped since the snapshot was made.
+    """
+    fields = index_by_id(schema)
+    times = (
+        schema.find_column_name(field_id)
+        for field_id, field in fields.items()
+        if isinstance(field.field_type, TimeType)
+    )
+    names = Counter(field.name.lower() for field in schema.fields)
+    alike = (
+        field.name for field in schema.fields if field.field_id in wanted and names[field.name.lower()] > 1
+    )
+    column = next(chain(times, alike), None)
+    if column is not None:
+        raise UpsertNotPossible(
+            f"The newest snapshot of {table} has the column {column}, which Spark cannot read, so the order "
+            "of records cannot be compared with its rows. Send them without orderBy."
+        )
 
 
 def _as_engines_have(column: pa.ChunkedArray, kind: IcebergType) -> pa.ChunkedArray:

@@ -69,3 +69,12 @@ def test_a_table_that_spark_does_not_read_has_no_order() -> None:
     table = with_columns(ID, AT, Field(10, "clock", Primitive("time")))
     assert violations(UPSERT, table) == [("at", WriteRule.NOT_AN_ORDER_COLUMN, "/orderBy")]
     assert target(replace(UPSERT, order_by=None), table).order_field_id is None
+
+
+@pytest.mark.parametrize("alike", ["AT", "Id"])
+def test_names_that_spark_does_not_tell_apart_have_no_order(alike: str) -> None:
+    other = Field(10, alike, Primitive("long"))
+    table = with_columns(ID, AT, other)
+    [(column, rule, pointer)] = violations(UPSERT, table)
+    assert (column, rule, pointer) == ("at", WriteRule.NOT_AN_ORDER_COLUMN, "/orderBy")
+    assert target(UPSERT, with_columns(ID, AT, NOTE, replace(NOTE, field_id=11, name="Note"))).order_field_id
