@@ -60,7 +60,7 @@ from service.model.ingest.writing import (
 )
 from service.model.operations.maintenance import CompactionWidth
 from service.model.tables.tables import TableName
-from service.ports.tables.stored_orders import StoredOrdersQuery
+from service.ports.tables.stored_orders import StoredOrders, StoredOrdersQuery
 from service.ports.tables.table_changes import always_open
 from spark_session.engine.engine import SparkEngine
 from spark_session.engine.row_deltas import SparkRowDeltas
@@ -1090,8 +1090,59 @@ def test_stored_orders_are_read_for_keys_and_orders_of_every_type(lakehouse: Ups
             }
             for one in (found, wanted)
         ] == [{0: None, 2: ORDERED[name][2]}] * 2, name
+    # Python has no such dates.
+    days = pa.array([5_000_000, -5_000_000, None, 20_487], pa.date32())
+    found = stored.of(replace(asked, key_columns=("day",), keys=pa.table({"key_0": days})))
+    assert {row["number"]: row["order"] for row in found.to_pylist()} == {2: 2, 3: 1}
+    raw = pa.table({"key_0": pa.array([b"\x80"], pa.large_binary())})
+    assert stored.of(replace(asked, key_columns=("raw",), keys=raw)).to_pylist() == [
+        {"number": 0, "order": 1}
+    ]
     nothing = replace(asked, key_columns=(None,), keys=pa.table({"key_0": pa.array([None, 1], pa.int64())}))
     assert stored.of(nothing).to_pylist() == [{"number": 0, "order": 2}]
+
+
+def test_many_keys_find_their_rows_in_files_whose_bounds_are_cut(lakehouse: UpsertLakehouse) -> None:
+    """Ranges of keys select files and row groups by bounds, of which texts have only the first letters."""
+    fields = (
+        NestedField(1, "name", StringType()),
+        NestedField(2, "number", IntegerType()),
+        NestedField(3, "at", LongType()),
+    )
+    table = lakehouse.create(f"ordered_{uuid4().hex}", Schema(*fields))
+    prefixes = ("the same letters before ", "\U0001f600" * 20, "\uffff" * 20)
+    names = [f"{prefixes[place % 3]}{place:04}" for place in range(600)]
+    for part in (names[:300], [*names[300:], None]):
+        numbers = [None if name is None else -int(name[-4:]) for name in part]
+        orders = [place if number is None else number for place, number in enumerate(numbers)]
+        values = {"name": part, "number": pa.array(numbers, pa.int32()), "at": orders}
+        table.append(pa.table(values, schema=table.schema().as_arrow()))
+        table.refresh()
+    with table.update_schema() as change:
+        change.rename_column("number", "count")
+        change.update_column("number", LongType())
+    snapshot = table.current_snapshot()
+    assert snapshot is not None
+    stored = lakehouse.stored_orders
+    assert stored is not None
+    key = TableKey(TableName("lake", *table.name()))
+    for count in (5, 450):
+        keys = [None, "", f"{prefixes[0]}9999", *names[-count:]]
+        query = StoredOrdersQuery(key, snapshot.snapshot_id, ("name",), "at", pa.table({"key_0": keys}))
+        assert found_orders(stored, query) == {0: 300} | {
+            place: -int(name[-4:]) for place, name in enumerate(keys) if name in names
+        }
+        # As wide as the column is now; the snapshot knows neither the type nor the name.
+        counts = [None, 1 << 40, *range(-count, 0)]
+        wide = pa.table({"key_0": pa.array(counts, pa.int64())})
+        by_number = replace(query, key_columns=("number",), keys=wide)
+        assert found_orders(stored, by_number) == {0: 300} | {
+            place: number for place, number in enumerate(counts) if number is not None and number < 0
+        }
+
+
+def found_orders(stored: StoredOrders, query: StoredOrdersQuery) -> dict[int, int]:
+    return {row["number"]: row["order"] for row in stored.of(query).to_pylist()}
 
 
 def test_a_round_that_is_in_the_table_already_knows_its_late_records(lakehouse: UpsertLakehouse) -> None:
