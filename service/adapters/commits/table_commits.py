@@ -209,7 +209,7 @@ class PyIcebergTableCommits:
 
 @dataclass(frozen=True, slots=True)
 class _OutOfTurn:
-    """Implements `StoredOrders`: a catalog that answers one question at a time does not wait for the engine."""
+    """Implements `StoredOrders`: a catalog that answers one at a time answers others during a read."""
 
     catalogs: PyIcebergCatalogs
     stored: StoredOrders
