@@ -5,8 +5,9 @@ files and these files, and the number of its delete files and these files. Numbe
 big-endian. Heads and files are JSON in UTF-8, each after its length in bytes.
 
 Version 1 heads have no `write-schema-column-ids`: everything was written whole. Version 3 heads add a
-`sort-order-id` to version 2, and version 4 heads a `delete-count` to version 3. Each is written only where a
-result needs it, so earlier gateways can read all other results too.
+`sort-order-id` to version 2, version 4 heads a `delete-count` to version 3, and version 5 heads an
+`order-field-id` to version 4. Each is written only where a result needs it, so earlier gateways can read all
+other results too.
 
 Source: Iceberg's `DynamicWriteResultSerializer` and `WriteTarget`, and Iceberg issue 15925, which asks for
 lengths beyond the 65,535 bytes of Java's `writeUTF`.
@@ -24,7 +25,8 @@ from service.model.ingest.writing import TableKey, WriteResult, WriteTarget
 from service.model.json_fields import JsonFields
 from service.model.tables.tables import TableName
 
-VERSION = 4
+VERSION = 5
+_WITHOUT_ORDERS = 4
 _WITHOUT_DELETE_COUNTS = 3
 _WITHOUT_SORT_ORDERS = 2
 _MAGIC = b"SLWR"
@@ -64,9 +66,11 @@ def write_results_from_bytes(data: bytes) -> tuple[WriteResult, ...]:
 
 
 def _version_of(result: WriteResult) -> int:
+    if result.target.order_field_id is not None:
+        return VERSION
     # Earlier gateways would lose deletes without rows when they write files again for a changed table.
     if result.delete_count or (result.delete_files and not result.data_files):
-        return VERSION
+        return _WITHOUT_ORDERS
     return _WITHOUT_SORT_ORDERS if result.target.sort_order_id is None else _WITHOUT_DELETE_COUNTS
 
 
@@ -88,9 +92,11 @@ def _head(result: WriteResult, version: int) -> dict[str, object]:
     target, key = result.target, result.target.key
     order = {} if version <= _WITHOUT_SORT_ORDERS else {"sort-order-id": target.sort_order_id}
     deletes = {} if version <= _WITHOUT_DELETE_COUNTS else {"delete-count": result.delete_count}
+    ordered = {} if version <= _WITHOUT_ORDERS else {"order-field-id": target.order_field_id}
     return (
         order
         | deletes
+        | ordered
         | {
             "table": [key.table.catalog, key.table.schema, key.table.table],
             "branch": key.branch,
@@ -132,6 +138,7 @@ def _target(head: JsonFields, version: int) -> WriteTarget:
         write_schema_column_ids=head.optional_integers("write-schema-column-ids") if version > 1 else None,
         table_uuid=None if uuid is None else UUID(uuid),
         sort_order_id=head.optional_integer("sort-order-id") if version > _WITHOUT_SORT_ORDERS else None,
+        order_field_id=head.optional_integer("order-field-id") if version > _WITHOUT_ORDERS else None,
     )
 
 

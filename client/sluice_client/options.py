@@ -49,6 +49,8 @@ class IngestOptions(TypedDict, total=False):
     """For an upsert: the `field` and `values` of records that only delete the rows of their keys."""
     envelope: Literal["debezium"]
     """For an upsert: the form of JSON records that are events of change data capture."""
+    order_by: str
+    """For an upsert: the column by which late records lose."""
     sort_order: Sequence[Mapping[str, Any]]
     schema: Mapping[str, Any]
     """An Iceberg schema that the table is matched against."""

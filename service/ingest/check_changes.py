@@ -1,23 +1,25 @@
-"""Checks what a request says about records that delete, before any table is looked at."""
+"""Checks what a request says about records that delete or have an order, before any table is looked at."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from service.errors.ingest_errors import IngestInvalid
 from service.model.ingest.ingest_request import IngestRequest, StreamedRecords, Write, WriteFault
 from service.model.ingest.micro_batches import MicroBatchFiles
 from service.model.ingest.record_formats import RecordFormat
 from service.model.ingest.sources import SourceRecords
+from service.model.ingest.writing import TableKey
 
 
 def check_changes(request: IngestRequest) -> None:
-    """Checks that the writes say without contradiction which of their records delete.
+    """Checks that the writes say without contradiction which of their records delete, and which of them win.
 
     Raises:
         IngestInvalid: with every fault at once.
     """
     faults = [fault for write in request.writes for fault in _faults(write, request)]
+    faults += _faults_of_orders(request.writes)
     if faults:
         raise IngestInvalid(faults[0].reason, faults)
 
@@ -30,6 +32,33 @@ def _faults(write: Write, request: IngestRequest) -> Iterator[WriteFault]:
         yield WriteFault(f"{write.place}/deleteWhen", reason)
     if write.envelope is not None:
         yield from _faults_of_envelope(write, request)
+
+
+def _faults_of_orders(writes: Sequence[Write]) -> Iterator[WriteFault]:
+    """Yields orders of writes other than upserts, or that other writes to the same table do not share.
+
+    Records of a request are compared with each other by their order before they are with the table.
+    """
+    upserts: dict[TableKey, Write] = {}
+    for write in writes:
+        place = f"{write.place}/orderBy"
+        if write.order_by is not None and (write.is_delete or not write.is_upsert):
+            yield WriteFault(
+                place,
+                "Records replace rows by their order in an upsert: send `mode` as `upsert`. Records that "
+                "delete are part of it, with `deleteWhen`.",
+            )
+            continue
+        first = upserts.setdefault(write.key, write)
+        if (first.order_by, first.order_by and first.equality_fields) != (
+            write.order_by,
+            write.order_by and write.equality_fields,
+        ):
+            yield WriteFault(
+                place,
+                f"All writes of a request to {write.key.table} have the same orderBy and equalityFields, or "
+                "none of them has an order: send the others in requests of their own.",
+            )
 
 
 def _faults_of_delete(write: Write) -> Iterator[WriteFault]:

@@ -31,4 +31,4 @@ def _deletes(write: Write, destination: Destination) -> RecordDeletes | None:
         return None
     ids = destination.target.equality_field_ids
     keys = (column.name for column in destination.table.schema.columns if column.field_id in ids)
-    return RecordDeletes(tuple(keys), write.delete_when, write.envelope)
+    return RecordDeletes(tuple(keys), write.delete_when, write.envelope, write.order_by)

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 JOB_TAG = "local-relation"
 # The memory of a row besides its bytes.
 ROW_BYTES = 64
+# The caller bounds them.
+_ANY_BYTES = (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +127,14 @@ class LocalRelationStore:
             return None
         byte_count = self._java.sizeOfRelation(plan) + ROW_BYTES * rows.num_rows
         return self._cache(CachedRelation(fingerprint, rows.num_rows, byte_count), plan)
+
+    def bind_rows(self, child: SparkSession, name: str, rows: pa.Table) -> None:
+        """Lets the session read these rows by this name. They are not cached. Runs no job.
+
+        Raises:
+            Py4JJavaError: the engine has no such type, or no memory for them.
+        """
+        self._java.bind(child._jsparkSession, name, self._java.ofArrow(_stream(rows), _ANY_BYTES, ROW_BYTES))
 
     def let_go(self, fingerprint: str) -> None:
         """Forgets a relation; the JVM frees it when no query reads it any more."""

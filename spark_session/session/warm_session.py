@@ -33,6 +33,7 @@ from spark_session.session.cpu_times import CpuTimeReader
 from spark_session.session.guard import Guard
 from spark_session.session.job_spans import JobSpans
 from spark_session.session.local_relation_store import LocalRelationStore
+from spark_session.session.order_reader import OrderReader
 from spark_session.session.parameter_types import ParameterTypes
 from spark_session.session.python_workers import prepare_workers
 from spark_session.session.row_delta_writer import RowDeltaWriter
@@ -93,6 +94,7 @@ class WarmSession:
             settings.max_relation_bytes,
             self.kept_rows.java,
         )
+        self.orders = OrderReader(self.children, self.relations, self.rows)
         self.views = ViewReader(jvm.gateway, root, self.children, self.guard)
         self.contents = CatalogContents(jvm.gateway, root)
         self.commands = CommandReader(jvm.gateway)

@@ -95,6 +95,7 @@ def test_everything_that_may_be_said_reaches_the_gateway() -> None:
         sort_order=[{"source": "a"}],
         delete_when={"field": "op", "values": ["D"]},
         envelope="debezium",
+        order_by="a",
         schema=schema,
         evolve=True,
         drop_required=False,

@@ -171,6 +171,7 @@ def test_what_records_were_read_as_is_known_as_it_was(log: IngestLog) -> None:
         ValidatedSchemas((ReadAs(nested, deletes=RecordDeletes(("id", "day"), when)), with_rules[0])),
         ValidatedSchemas((replace(with_rules[0], deletes=RecordDeletes(("id",), None, Envelope.DEBEZIUM)),)),
         ValidatedSchemas((ReadAs(deletes=RecordDeletes(("id",))),)),
+        ValidatedSchemas((ReadAs(deletes=RecordDeletes(("id",), when, order="day")),)),
         ValidatedSchemas(),
         None,
     )
@@ -271,6 +272,19 @@ def test_what_is_committed_has_its_snapshot_and_waits_no_more(log: IngestLog) ->
     assert found is not None
     assert found.state is IngestState.COMMITTED
     assert log.waiting().keys == []
+
+
+def test_late_records_of_each_result_are_known_once_they_are_committed(log: IngestLog) -> None:
+    results = [[write_result(), write_result()], [write_result()], [write_result()]]
+    records = [accept(log, result) for result in results]
+    with log.round(LOGS, MANY) as pending:
+        assert pending is not None
+        pending.committed(CommitResult(LOGS, 7, 1, 10, 1_000, late_counts=(0, 3, 0, 2)))
+    found = [log.find(record.ingest_id) for record in records]
+    commits = [record.commits[0] for record in found if record is not None]
+    assert [commit.snapshot_id for commit in commits] == [7, 7, 7]
+    late = [[target.late_count for target in commit.targets] for commit in commits]
+    assert (late[0], sum(late[1]), late[2]) == ([0, 3], 0, [2])
 
 
 def test_what_is_refused_has_its_reason_and_waits_no_more(log: IngestLog) -> None:
@@ -526,6 +540,16 @@ def test_an_upsert_passes_nothing_and_nothing_passes_it(log: IngestLog) -> None:
     ids = [accept(log, [result]).ingest_id for result in results]
     expected = [(0, 2), (1,), (3,), (4, 5), (6,)]
     assert rounds(log) == [tuple(ids[index] for index in group) for group in expected]
+
+
+def test_records_with_an_order_have_rounds_of_their_own(log: IngestLog) -> None:
+    plain = write_result(is_upsert=True)
+    sent = [
+        plain if order is None else replace(plain, target=replace(plain.target, order_field_id=order))
+        for order in (None, 2, 2, 3, None)
+    ]
+    ids = [accept(log, [result]).ingest_id for result in sent]
+    assert rounds(log) == [(ids[0],), (ids[1], ids[2]), (ids[3],), (ids[4],)]
 
 
 def test_what_was_written_for_another_spec_or_schema_has_a_round_of_its_own(log: IngestLog) -> None:

@@ -19,7 +19,7 @@ from service.model.ingest.commit_rounds import (
     WaitingIngests,
 )
 from service.model.ingest.ingest import IngestCommit, IngestRecord, written_target
-from service.model.ingest.writing import CommitResult, Committable, TableKey, WriteResult
+from service.model.ingest.writing import CommitResult, Committable, TableKey, WriteResult, WriteTarget
 from service.ports.stores.ingest_log import OnRefused, count_nothing
 
 
@@ -129,6 +129,11 @@ class FakeIngestLog:
 
         def committed(result: CommitResult) -> None:
             self.committed.append(committable)
+            late = iter(result.late_counts)
+            for row in rows if any(result.late_counts) else ():
+                own = zip(row.results, late, strict=False)
+                targets = tuple(replace(written_target(one), late_count=count) for one, count in own)
+                row.commit = replace(row.commit, targets=targets)
             self._mark(
                 rows, lambda commit: replace(commit, snapshot_id=result.snapshot_id, error_detail=None)
             )
@@ -221,8 +226,14 @@ class FakeIngestLog:
 
 def _waiting(row: _Row) -> WaitingCommit:
     targets = {result.target for result in row.results}
-    layouts = {f"{target.schema_id}/{target.spec_id}" for target in targets}
+    layouts = {_layout(target) for target in targets}
     files = sum(len(result.data_files) + len(result.delete_files) for result in row.results)
     is_upsert = any(target.is_upsert for target in targets)
     records = sum(result.record_count + result.delete_count for result in row.results)
     return WaitingCommit(row.arrival, " ".join(sorted(layouts)), is_upsert, files, 0, records)
+
+
+def _layout(target: WriteTarget) -> str:
+    layout = f"{target.schema_id}/{target.spec_id}"
+    order = target.order_field_id
+    return layout if order is None else f"{layout}/{target.equality_field_ids}/{order}"

@@ -35,6 +35,7 @@ SORTED = WriteResult(
     2_000,
 )
 GONE = WriteResult(WriteTarget(KEY, 3, 1, True, (2,), (2,)), (), ('{"file-path":"s3://ü/3"}',), 0, 0, 7)
+ORDERED = replace(GONE, target=replace(GONE.target, order_field_id=6))
 VERSION_1 = (
     WriteResult(WriteTarget(KEY, 3, 1), PROJECTED.data_files, (), 20, 2_000),
     WHOLE,
@@ -53,6 +54,7 @@ targets = st.builds(
     ids,
     st.none() | ids,
     st.none() | st.uuids(),
+    st.none() | integers,
     st.none() | integers,
 )
 write_results = st.builds(WriteResult, targets, texts, texts, integers, integers, integers)
@@ -81,6 +83,12 @@ def test_deletes_without_rows_are_of_version_4_whatever_they_count() -> None:
     # Files of several results were merged, and the first one has the whole count.
     data = write_results_to_bytes([replace(GONE, delete_count=0)])
     assert data[4:8] == (4).to_bytes(4)
+
+
+def test_version_5_is_written_where_records_have_an_order() -> None:
+    data = (GOLDEN / "write_results_v5.bin").read_bytes()
+    assert write_results_to_bytes([ORDERED, SORTED]) == data
+    assert write_results_from_bytes(data) == (ORDERED, SORTED)
 
 
 def test_version_3_is_written_where_a_target_has_a_sort_order() -> None:
@@ -112,7 +120,7 @@ def test_texts_of_more_than_65535_bytes_fit() -> None:
     assert write_results_from_bytes(write_results_to_bytes([wide])) == (wide,)
 
 
-@pytest.mark.parametrize("version", [0, 5, 2**32 - 1])
+@pytest.mark.parametrize("version", [0, 6, 2**32 - 1])
 def test_an_unknown_version_is_an_error_of_its_own(version: int) -> None:
     data = b"SLWR" + version.to_bytes(4) + b"whatever that version has"
     with pytest.raises(CommittableVersionUnknown, match=f"version {version};"):

@@ -58,6 +58,7 @@ from service.query.registry.presence import PresenceBounds
 from service.sessions.session_service import SessionService
 from spark_session.engine.contents import SparkContents
 from spark_session.engine.row_deltas import SparkRowDeltas
+from spark_session.engine.stored_orders import SparkStoredOrders
 from spark_session.engine.table_maintenance import SparkTableMaintenance
 from spark_session.engine.views import SparkViews
 from spark_session.jars.jars import check_java
@@ -158,6 +159,7 @@ def _ingests(
         settings,
         components.catalogs,
         SparkRowDeltas(lambda: components.engine.session),
+        SparkStoredOrders(components.engine, settings.ingest_ordered_read_s),
         components.migrated_store_url,
         components.folder("spool"),
         large_inputs(settings, components.engine),

@@ -42,6 +42,7 @@ from service.model.tables.schemas import TableSchema
 from service.model.tables.tables import TableName
 from service.ports.clock import Clock
 from service.ports.stores.audit_log import AuditTrail
+from service.ports.tables.stored_orders import StoredOrders
 from service.ports.tables.table_changes import RowDeltas
 from service.ports.telemetry.lineage import Lineage
 
@@ -50,6 +51,7 @@ def build_ingests(
     settings: Settings,
     catalogs: PyIcebergCatalogs,
     row_deltas: RowDeltas,
+    stored_orders: StoredOrders,
     store_url: str,
     spool_folder: Path,
     large: LargeInputs,
@@ -74,6 +76,8 @@ def build_ingests(
         row_deltas=row_deltas,
         sync=_sync(settings),
         upsert_listed_files=settings.ingest_upsert_listed_files,
+        stored_orders=stored_orders,
+        ordered_keys_at_once=settings.ingest_ordered_keys,
     )
     announced = AnnouncedCommits(commits, committed)
     committer = Committer(log, announced, clock, _pace(settings), metrics.ingests, rewriting, lineage)

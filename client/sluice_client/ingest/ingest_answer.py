@@ -25,6 +25,8 @@ class Commit:
     added_bytes: int
     error_code: str | None
     error_detail: str | None
+    late_records: int = 0
+    """How many records lost by `order_by`; known once it is committed."""
     postponed: str | None
     """Why the commit waits, if something that it needs is missing."""
 
@@ -108,6 +110,7 @@ def _commit(fields: Fields) -> Commit:
         added_bytes=fields.integer("addedBytes"),
         error_code=None if error is None else error.text("code"),
         error_detail=None if error is None else error.text("detail"),
+        late_records=fields.optional_integer("lateRecords") or 0,
         postponed=fields.optional_text("postponed"),
     )
 

@@ -25,6 +25,7 @@ class IngestRequest:
     equality_fields: Sequence[str] | None = None
     delete_when: Mapping[str, Any] | None = None
     envelope: Literal["debezium"] | None = None
+    order_by: str | None = None
     sort_order: Sequence[Mapping[str, Any]] | None = None
     schema: Mapping[str, Any] | None = None
     evolve: bool | None = None
@@ -50,6 +51,7 @@ class IngestRequest:
             "equalityFields": _names_or_json(self.equality_fields),
             "deleteWhen": _json(self.delete_when),
             "envelope": self.envelope,
+            "orderBy": self.order_by,
             "sortOrder": _json(self.sort_order),
             "schema": _json(self.schema),
             "evolve": _json(self.evolve),

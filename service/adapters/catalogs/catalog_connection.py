@@ -67,6 +67,22 @@ class CatalogConnection:
         self._note(None)
         return answer
 
+    @contextmanager
+    def out_of_turn(self) -> Iterator[None]:
+        """Lets others ask during the block, which is part of a question and does not ask the catalog itself.
+
+        After the block, the question goes on in its turn. The questions that it waits for are bounded.
+        """
+        if not self._takes_turns:
+            yield
+            return
+        self._turn.release()
+        try:
+            yield
+        finally:
+            # Without a timeout: whoever asks releases the lock at the end, whoever has it by then.
+            self._turn.acquire()
+
     def close(self) -> None:
         """Closes the catalog's connections, if it was opened. May be called again."""
         catalog = self._catalog
@@ -85,9 +101,13 @@ class CatalogConnection:
                 self._catalog = None
         close_catalog(catalog)
 
-    def _its_turn(self) -> AbstractContextManager[None]:
+    @property
+    def _takes_turns(self) -> bool:
         # PyIceberg's Hive client has one connection; the others have a pool, or one connection per call.
-        return self._locked(self._turn) if self._properties["type"] == "hive" else nullcontext()
+        return self._properties["type"] == "hive"
+
+    def _its_turn(self) -> AbstractContextManager[None]:
+        return self._locked(self._turn) if self._takes_turns else nullcontext()
 
     @contextmanager
     def _locked(self, lock: threading.Lock) -> Iterator[None]:

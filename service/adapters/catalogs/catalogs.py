@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from itertools import groupby
 from typing import TypeVar
@@ -170,6 +171,10 @@ class PyIcebergCatalogs:
         if name not in self._connections:
             raise CatalogDown(f"There is no catalog {name} in the configuration.")
         return self._connections[name].ask(question)
+
+    def out_of_turn(self, name: str) -> AbstractContextManager[None]:
+        """Lets others ask a catalog while a question, which is being asked, waits for something else."""
+        return self._connections[name].out_of_turn()
 
     def is_configured(self, name: str) -> bool:
         """Whether a catalog of this name is configured, up or down."""

@@ -15,6 +15,7 @@ from service.model.ingest.writing import Committable
 
 ROUND = "sluice.commit-round-id"
 STREAM_BATCHES = "sluice.stream-batches"
+LATE_RECORDS = "sluice.late-records"
 _LAST_ROUND = "sluice.last-commit-round."
 _LAST_SNAPSHOT = "sluice.last-commit-snapshot."
 
@@ -27,7 +28,24 @@ def round_properties(branch: str, round_id: UUID, snapshot_id: int) -> Mapping[s
 def round_summary(committable: Committable) -> dict[str, str]:
     """Returns what a snapshot's summary says about its round."""
     batches = ",".join(committable.stream_batches)
-    return {ROUND: str(committable.round_id)} | ({STREAM_BATCHES: batches} if batches else {})
+    late = ",".join(map(str, committable.late_counts))
+    return (
+        {ROUND: str(committable.round_id)}
+        | ({STREAM_BATCHES: batches} if batches else {})
+        | ({LATE_RECORDS: late} if late else {})
+    )
+
+
+def late_counts_of(metadata: TableMetadata, snapshot_id: int, result_count: int) -> tuple[int, ...]:
+    """Returns the late records of each write result of a round's snapshot; (): none, or it has expired."""
+    snapshot = metadata.snapshot_by_id(snapshot_id)
+    if snapshot is None or snapshot.summary is None:
+        return ()
+    try:
+        found = tuple(map(int, snapshot.summary.additional_properties[LATE_RECORDS].split(",")))
+    except (KeyError, ValueError):
+        return ()
+    return found if len(found) == result_count else ()
 
 
 def last_round(metadata: TableMetadata, branch: str) -> UUID | None:

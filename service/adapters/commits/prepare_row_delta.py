@@ -55,7 +55,8 @@ def prepare_row_delta(
             own.append(delete)
         own_needed = needed.of(table, branch, own)
         delete_files(table.io, locations_of(_without(own, own_needed)))
-        if sent and not sent_needed and not own_needed:
+        has_data = any(result.data_files for result in results)
+        if (sent or not has_data) and not sent_needed and not own_needed:
             return prepare_append().leaving_out(left_out)
         delta = RowDelta(
             committable.key,

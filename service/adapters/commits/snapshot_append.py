@@ -50,6 +50,8 @@ class SnapshotAppend:
     _requirements: tuple[TableRequirement, ...]
     _left_out: tuple[str, ...] = ()
     _own: tuple[str, ...] = ()
+    late_counts: tuple[int, ...] = ()
+    """The late records of each write result, which it does not hold; (): none."""
 
     @classmethod
     def prepare(
@@ -94,7 +96,9 @@ class SnapshotAppend:
             _branch_head(metadata, branch, snapshot_id),
             SetPropertiesUpdate(updates=round_properties(branch, committable.round_id, snapshot_id)),
         )
-        return cls(snapshot_id, table, discard, updates, _requirements(metadata, branch))
+        requirements = _requirements(metadata, branch)
+        late = committable.late_counts
+        return cls(snapshot_id, table, discard, updates, requirements, late_counts=late)
 
     def publish(self) -> None:
         """Makes it the branch's newest snapshot, if table and branch have not changed.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import NoReturn
 
@@ -28,14 +29,15 @@ from tenacity import (
 
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.catalogs.opened_tables import identifier_of
-from service.adapters.commits.committed_rounds import snapshot_of_round
+from service.adapters.commits.committed_rounds import late_counts_of, snapshot_of_round
 from service.adapters.commits.fits_table import check_fits_table
 from service.adapters.commits.live_files import LiveFiles
 from service.adapters.commits.manifest_lists import ManifestLists
 from service.adapters.commits.needed_deletes import NeededDeletes
 from service.adapters.commits.prepare_row_delta import prepare_row_delta
 from service.adapters.commits.snapshot_append import ReadDataFile, SnapshotAppend
-from service.adapters.commits.superseding.without_superseded import without_superseded
+from service.adapters.commits.superseding.without_late import LateFilter, is_ordered
+from service.adapters.commits.superseding.without_superseded import WithoutSuperseded, without_superseded
 from service.adapters.data_files.metrics.content_files import data_file
 from service.adapters.disk.synced_files import Sync, sync_files
 from service.errors.gateway_error import PartDown
@@ -43,6 +45,7 @@ from service.errors.ingest_errors import CommittableUnreadable
 from service.errors.table_errors import TableNotFound
 from service.errors.unavailable import CatalogDown
 from service.model.ingest.writing import CommitResult, Committable
+from service.ports.tables.stored_orders import StoredOrders, StoredOrdersQuery
 from service.ports.tables.table_changes import RoundEnded, RowDeltas, always_open
 
 _NOT_THERE = (NoSuchTableError, NoSuchNamespaceError, NoSuchIdentifierError)
@@ -55,6 +58,8 @@ log = structlog.get_logger(__name__)
 
 class PyIcebergTableCommits:
     """The `TableCommits` port. Without `row_deltas` it takes no upserts.
+
+    Without `stored_orders` it takes none whose records have an order.
 
     Several processes may call it for the same round at once. The catalog rejects the second commit; its
     process then looks again, and finds the round in the table. PyIceberg's own retries are not used: they
@@ -70,6 +75,8 @@ class PyIcebergTableCommits:
         row_deltas: RowDeltas | None = None,
         sync: Sync = sync_files,
         upsert_listed_files: int = 1_000,
+        stored_orders: StoredOrders | None = None,
+        ordered_keys_at_once: int = 250_000,
     ) -> None:
         self._catalogs = catalogs
         self._read_data_file = read_data_file
@@ -79,6 +86,10 @@ class PyIcebergTableCommits:
         self._sync = sync
         self._lists = ManifestLists(sync)
         self._needed = NeededDeletes(LiveFiles(upsert_listed_files))
+        self._late: LateFilter | None = None
+        if stored_orders is not None:
+            late = LateFilter(self._needed, _OutOfTurn(catalogs, stored_orders), sync, ordered_keys_at_once)
+            self._late = late
 
     def commit(self, committable: Committable, is_open: Callable[[], bool] = always_open) -> CommitResult:
         """Adds all files in one snapshot, once: a round that the table already has is not added again.
@@ -94,6 +105,8 @@ class PyIcebergTableCommits:
         """
         if self._row_deltas is None and _has_deletes(committable):
             raise ValueError("an append takes no delete files")
+        if self._late is None and is_ordered(committable):
+            raise ValueError("nothing reads the order of stored rows")
         name = committable.key.table
         retrying = Retrying(
             retry=retry_if_exception_type(CommitFailedException),
@@ -123,7 +136,8 @@ class PyIcebergTableCommits:
         _discard(spent, table)
         found = snapshot_of_round(table.metadata, committable.key.branch, committable.round_id)
         if found is not None:
-            return _result(committable, found, is_repeated=True)
+            late = late_counts_of(table.metadata, found, len(committable.write_results))
+            return _result(committable, found, late, is_repeated=True)
         # The table does not have the round. Another process may have committed it long ago, and its traces
         # may be gone; the log recorded the commit before they went. From here on, a commit by another process
         # changes the table, so this one would conflict.
@@ -135,7 +149,7 @@ class PyIcebergTableCommits:
         spent.append(append)
         self._published(catalog, table, append)
         append.remove_left_out()
-        return _result(committable, append.snapshot_id, is_repeated=False)
+        return _result(committable, append.snapshot_id, append.late_counts, is_repeated=False)
 
     def _prepared(self, table: Table, committable: Committable) -> SnapshotAppend:
         try:
@@ -152,13 +166,20 @@ class PyIcebergTableCommits:
     def _prepare(self, table: Table, committable: Committable) -> SnapshotAppend:
         if not _has_deletes(committable):
             return SnapshotAppend.prepare(table, committable, self._read_data_file, self._lists)
-        joined = without_superseded(table, committable, self._sync)
+        joined = self._joined(table, committable)
         try:
             prepared = self._prepare_upserts(table, joined.committable)
         except BaseException:
             joined.discard(table.io)
             raise
         return prepared.owning(joined.written).leaving_out(joined.left_out)
+
+    def _joined(self, table: Table, committable: Committable) -> WithoutSuperseded:
+        if is_ordered(committable):
+            assert self._late is not None
+            # The snapshot is committed only if the branch still has the head that is compared with.
+            return self._late.without_late(table, committable)
+        return without_superseded(table, committable, self._sync)
 
     def _prepare_upserts(self, table: Table, committable: Committable) -> SnapshotAppend:
         assert self._row_deltas is not None
@@ -186,6 +207,18 @@ class PyIcebergTableCommits:
         append.publish()
 
 
+@dataclass(frozen=True, slots=True)
+class _OutOfTurn:
+    """Implements `StoredOrders`: a catalog that answers one at a time answers others during a read."""
+
+    catalogs: PyIcebergCatalogs
+    stored: StoredOrders
+
+    def of(self, asked: StoredOrdersQuery) -> pa.Table:
+        with self.catalogs.out_of_turn(asked.key.table.catalog):
+            return self.stored.of(asked)
+
+
 def _not_as_it_is(table: Table, error: Exception) -> PartDown:
     """Something in the table itself is at fault, for example a property. The catalog has answered."""
     return PartDown(f"{'.'.join(table.name())} cannot be committed to as it is: {error}")
@@ -207,7 +240,9 @@ def _give_up(name: str, state: RetryCallState) -> NoReturn:
     raise CatalogDown(f"Other writers commit to {name} all the time.") from last
 
 
-def _result(committable: Committable, snapshot_id: int, *, is_repeated: bool) -> CommitResult:
+def _result(
+    committable: Committable, snapshot_id: int, late_counts: tuple[int, ...], *, is_repeated: bool
+) -> CommitResult:
     results = committable.write_results
     return CommitResult(
         key=committable.key,
@@ -216,4 +251,5 @@ def _result(committable: Committable, snapshot_id: int, *, is_repeated: bool) ->
         added_records=sum(result.record_count for result in results),
         added_bytes=sum(result.byte_count for result in results),
         is_repeated=is_repeated,
+        late_counts=late_counts,
     )

@@ -263,7 +263,7 @@ def _report(ended: CommitRound, took_ms: int) -> None:
 
 
 def _outcome(ended: CommitRound) -> Outcome | None:
-    if not ended.is_alike:
+    if not ended.is_alike or (ended.result is not None and any(ended.result.late_counts)):
         # The log has the outcome of each ingest.
         return None
     if ended.refusal is not None:

@@ -58,9 +58,14 @@ def rewrite_delete_target(
         target,
         schema_id=table.schema.schema_id,
         spec_id=table.spec_id,
-        write_schema_column_ids=target.equality_field_ids,
+        write_schema_column_ids=_delete_columns(target),
         sort_order_id=None,
     )
+
+
+def _delete_columns(target: WriteTarget) -> tuple[int, ...]:
+    ids = target.equality_field_ids
+    return ids if target.order_field_id is None else (*ids, target.order_field_id)
 
 
 def changed(table: WritableTable, reason: str) -> TableChanged:

@@ -77,7 +77,10 @@ class Rewriting:
         made: list[WriteResult] = []
         try:
             for result in part.write_results:
+                before = len(made)
                 made += [result] if is_current(table, result.target) else self._rewritten(table, result)
+                if result.target.order_field_id is not None:
+                    made[before:] = _as_one(made[before:])
         except (TableChanged, CommittableUnreadable, IngestInvalid) as error:
             self.discard(table.key, without_files(made, part.write_results))
             if isinstance(error, WrittenFileMissing) and not is_missing_final:
@@ -155,7 +158,14 @@ def _joined(results: Sequence[WriteResult]) -> Iterator[WriteResult]:
     """Yields one result for each upsert, as before, in the order in which they take effect."""
     for target, group in groupby(results, key=lambda result: result.target):
         own = list(group)
-        yield from [WriteResult.merged(target, own)] if target.is_upsert else own
+        is_split = target.is_upsert and target.order_field_id is None
+        yield from [WriteResult.merged(target, own)] if is_split else own
+
+
+def _as_one(made: Sequence[WriteResult]) -> Sequence[WriteResult]:
+    """Returns the results of an ordered one as one: a late record is counted once for each of them."""
+    # The rows come last, and their target is that of the result.
+    return [WriteResult.merged(made[-1].target, made)] if made else made
 
 
 def without_files(results: Iterable[WriteResult], others: Iterable[WriteResult]) -> list[WriteResult]:

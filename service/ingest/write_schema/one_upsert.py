@@ -24,8 +24,8 @@ def check_one_upsert(targets: Iterable[WriteTarget]) -> None:
         if len(group) > 1 and any(target.is_upsert for target in group):
             raise IngestInvalid(
                 f"{key.table} has routes of {len(group)} kinds in this request, one of them an upsert: "
-                "all routes that upsert into a table have the same write schema and equality fields, and no "
-                "other one leads to it. Send the others in `writes` with `records` of their own, or in "
-                "requests of their own. Records that delete take the same route as the others, with "
+                "all routes that upsert into a table have the same write schema, equality fields and order, "
+                "and no other one leads to it. Send the others in `writes` with `records` of their own, or "
+                "in requests of their own. Records that delete take the same route as the others, with "
                 "`deleteWhen`."
             )

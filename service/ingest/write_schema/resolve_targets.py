@@ -12,6 +12,7 @@ from service.ingest.write_schema.cached_write_schemas import cached_write_schema
 from service.ingest.write_schema.deleted_keys import deleted_keys
 from service.ingest.write_schema.one_upsert import check_one_upsert
 from service.ingest.write_schema.resolve_equality_fields import resolve_equality_fields
+from service.ingest.write_schema.resolve_order import resolve_order
 from service.model.ingest.ingest_request import Violation, Write
 from service.model.ingest.writing import Destination, TableKey, WritableTable, WriteSchema, WriteTarget
 
@@ -65,7 +66,8 @@ def resolve_target(write: Write, table: WritableTable, present: Set[str] = froze
 
     Raises:
         IngestInvalid: the table's format version cannot be written here.
-        WriteSchemaInvalid: the write schema breaks rules, or the equality fields do; with every reason.
+        WriteSchemaInvalid: the write schema breaks rules, or the equality fields or the order do; with every
+            reason.
     """
     if table.format_version > NEWEST_FORMAT:
         raise IngestInvalid(
@@ -81,6 +83,10 @@ def resolve_target(write: Write, table: WritableTable, present: Set[str] = froze
         schema = _write_schema(write, table, present, equality_field_ids)
     except WriteSchemaInvalid as error:
         faults.append(error)
+    written = None if schema is None else schema.column_ids
+    order_field_id, unordered = resolve_order(write, table, equality_field_ids, written)
+    if unordered is not None:
+        faults.append(unordered)
     if faults:
         raise WriteSchemaInvalid(
             faults[0].detail, [violation for fault in faults for violation in _violations(fault)]
@@ -96,6 +102,7 @@ def resolve_target(write: Write, table: WritableTable, present: Set[str] = froze
         sort_order_id=None
         if write.sort_order is None
         else sort_order_id(write.sort_order, table.sort_orders),
+        order_field_id=order_field_id,
     )
 
 

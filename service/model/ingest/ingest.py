@@ -41,7 +41,8 @@ class WrittenTarget:
     """The files that an ingest wrote with one write schema; an upsert has equality fields.
 
     `sort_order_id` is that of the requested sort order, if one was requested. `delete_count` counts the keys
-    whose last record only deletes.
+    whose last record only deletes. `order_field_id` is the column by which late records lose, and
+    `late_count` how many of the counted records and keys were late, once it is committed.
     """
 
     key: TableKey
@@ -52,6 +53,8 @@ class WrittenTarget:
     equality_field_ids: tuple[int, ...] = ()
     sort_order_id: int | None = None
     delete_count: int = 0
+    order_field_id: int | None = None
+    late_count: int = 0
 
     @property
     def change_count(self) -> int:
@@ -71,6 +74,7 @@ def written_target(result: WriteResult) -> WrittenTarget:
         target.equality_field_ids,
         target.sort_order_id,
         result.delete_count,
+        target.order_field_id,
     )
 
 

@@ -36,6 +36,8 @@ class WriteRule(StrEnum):
     PARTITION_SOURCE_NOT_EQUALITY_FIELD = "PARTITION_SOURCE_NOT_EQUALITY_FIELD"
     NO_EQUALITY_FIELDS = "NO_EQUALITY_FIELDS"
     NOT_AN_EQUALITY_FIELD = "NOT_AN_EQUALITY_FIELD"
+    NOT_AN_ORDER_COLUMN = "NOT_AN_ORDER_COLUMN"
+    ORDER_COLUMN_SKIPPED = "ORDER_COLUMN_SKIPPED"
     DEFAULT_DIFFERS = "DEFAULT_DIFFERS"
 
 
@@ -43,7 +45,8 @@ class WriteRule(StrEnum):
 class Violation:
     """A column that breaks a rule, and what to do about it; `place` is where its write stands in the request.
 
-    `is_of_equality_fields`: the equality fields have to be fixed, not the write schema.
+    `is_of_equality_fields`: the equality fields have to be fixed, not the write schema. `is_of_order`: the
+    column that orders the records has to be.
     """
 
     column: str
@@ -51,11 +54,13 @@ class Violation:
     detail: str
     place: str = ""
     is_of_equality_fields: bool = False
+    is_of_order: bool = False
 
     @property
     def fault(self) -> Fault:
-        """At the write schema, or at the equality fields."""
+        """At the write schema, the equality fields, or the column that orders the records."""
         part = "equalityFields" if self.is_of_equality_fields else "writeSchema"
+        part = "orderBy" if self.is_of_order else part
         return Fault(self.detail, f"{self.place}/{part}", self.column, self.rule.value)
 
 
@@ -120,6 +125,8 @@ class Write:
     """The records of an upsert that only delete the rows of their keys."""
     envelope: Envelope | None = None
     """The form in which records of an upsert are wrapped, which says what each of them changes."""
+    order_by: str | None = None
+    """The column by which a record of an upsert loses against a later row of its key; None: it never does."""
 
     @property
     def is_inferred(self) -> bool:

@@ -42,12 +42,19 @@ class DeleteWhen:
 class RecordDeletes:
     """How the records of a write say that they delete; `keys` are the names of its equality fields.
 
-    Without `when` and `envelope`, every record deletes.
+    Without `when` and `envelope`, every record deletes. `order` is the column that orders the records, if one
+    does: a delete has an order as well.
     """
 
     keys: tuple[str, ...]
     when: DeleteWhen | None = None
     envelope: Envelope | None = None
+    order: str | None = None
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The names of the fields that a deleting record must have."""
+        return self.keys if self.order is None else (*self.keys, self.order)
 
     @property
     def is_always(self) -> bool:

@@ -89,7 +89,9 @@ def _read_value(read: ReadAs) -> object:
 
 def _deletes_value(deletes: RecordDeletes) -> object:
     when = deletes.when
-    return {
+    # Left out, so that what has no order is stored as before there was one.
+    order = {} if deletes.order is None else {"order": deletes.order}
+    return order | {
         "keys": list(deletes.keys),
         "when": None if when is None else {"field": when.field, "values": sorted(when.values)},
         "envelope": None if deletes.envelope is None else deletes.envelope.value,
@@ -104,6 +106,7 @@ def _deletes(value: Any) -> RecordDeletes | None:
         tuple(value["keys"]),
         None if when is None else DeleteWhen(when["field"], frozenset(when["values"])),
         None if envelope is None else Envelope(envelope),
+        value.get("order"),
     )
 
 

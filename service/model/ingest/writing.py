@@ -68,6 +68,7 @@ class WriteTarget:
     `write_schema_column_ids` is None where the whole table schema is written. `table_uuid` distinguishes the
     table from another one that has taken its name since; None: it is not checked. `sort_order_id` is that of
     the order that the write asked for; None: the table's own order, as far as its columns are written.
+    `order_field_id` is the column by which late records of an upsert lose; None: the last record wins.
 
     Source: Iceberg's `WriteTarget`, and `writeSchemaColumnIds` of Iceberg issue 15925.
     """
@@ -80,6 +81,7 @@ class WriteTarget:
     write_schema_column_ids: tuple[int, ...] | None = None
     table_uuid: UUID | None = None
     sort_order_id: int | None = None
+    order_field_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,8 @@ class WriteResult:
     """Files that were written for one target and belong to no snapshot yet.
 
     Files are in Iceberg's own JSON of content files (`ContentFileParser`), so that every Iceberg library can
-    commit them. `delete_count` counts the keys that are deleted and have no row among the data files.
+    commit them. `delete_count` counts the keys that are deleted and have no row among the data files. The
+    delete files of a target with an order hold the order of each key, too.
     """
 
     target: WriteTarget
@@ -127,7 +130,8 @@ class WriteResult:
 class Committable:
     """Everything that one commit to a table and branch takes, from any sender and with any write schema.
 
-    `stream_batches` are the micro-batches in it, each as its checkpoint's id and its own.
+    `stream_batches` are the micro-batches in it, each as its checkpoint's id and its own. `late_counts` are
+    the late records that were taken out of each write result; (): none were.
 
     Source: Iceberg's `DynamicCommittable`.
     """
@@ -137,6 +141,7 @@ class Committable:
     ingest_ids: tuple[UUID, ...]
     write_results: tuple[WriteResult, ...]
     stream_batches: tuple[str, ...] = ()
+    late_counts: tuple[int, ...] = ()
 
     @property
     def target_count(self) -> int:
@@ -160,7 +165,10 @@ class RowDelta:
 
 @dataclass(frozen=True, slots=True)
 class CommitResult:
-    """The snapshot that holds a committable; `is_repeated`: it existed already, from before a crash."""
+    """The snapshot that holds a committable; `is_repeated`: it existed already, from before a crash.
+
+    `late_counts` are the late records of each write result, which the snapshot does not hold; (): none.
+    """
 
     key: TableKey
     snapshot_id: int
@@ -168,3 +176,4 @@ class CommitResult:
     added_records: int
     added_bytes: int
     is_repeated: bool = False
+    late_counts: tuple[int, ...] = ()

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from service.model.ingest.writing import CommitResult, Committable, RowDelta, WritableTable
+from service.model.ingest.writing import (
+    CommitResult,
+    Committable,
+    RowDelta,
+    WritableTable,
+)
 from service.model.tables.schema_changes import SchemaChange
 from service.model.tables.table_creation import TableCreation
 from service.model.tables.tables import SortField, TableName

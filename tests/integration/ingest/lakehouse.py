@@ -28,6 +28,7 @@ from service.model.ingest.ingest import IngestCommit, IngestRecord, IngestState
 from service.model.ingest.writing import TableKey, WriteResult
 from service.model.tables.tables import TableName
 from service.ports.stores.ingest_log import IngestLog
+from service.ports.tables.stored_orders import StoredOrders
 from service.ports.tables.table_changes import RowDeltas, TableCommits
 from tests.contract.catalogs.plain_data_files import (
     COLUMN_IDS,
@@ -67,6 +68,7 @@ class IngestLakehouse:
     ) -> None:
         self.log_url = log_url
         self.row_deltas: RowDeltas | None = None
+        self.stored_orders: StoredOrders | None = None
         self.properties = {"type": "sql", "uri": catalog_url, "warehouse": warehouse}
         if catalog_url.startswith("http:"):
             self.properties = {"type": "rest", "uri": catalog_url}
@@ -88,7 +90,13 @@ class IngestLakehouse:
     def new_commits(self, kind: type[PyIcebergTableCommits] = PyIcebergTableCommits) -> PyIcebergTableCommits:
         """Opens the table's commits as another replica would."""
         catalogs = self._new_catalogs()
-        return kind(catalogs, read_data_file, first_pause_s=0.01, row_deltas=self.row_deltas)
+        return kind(
+            catalogs,
+            read_data_file,
+            first_pause_s=0.01,
+            row_deltas=self.row_deltas,
+            stored_orders=self.stored_orders,
+        )
 
     def new_rewriting(self, kind: type[Rewriting] = Rewriting) -> Rewriting:
         """Opens the rewriting of files as another replica would."""

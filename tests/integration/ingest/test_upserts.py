@@ -49,6 +49,7 @@ from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.errors.unavailable import EngineNotReady
 from service.ingest.committing.commit_round import commit_round
 from service.model.ingest.ingest import IngestCommit, IngestRecord, IngestState
+from service.model.ingest.record_deletes import DELETE_MARK
 from service.model.ingest.writing import (
     CommitResult,
     Committable,
@@ -59,9 +60,11 @@ from service.model.ingest.writing import (
 )
 from service.model.operations.maintenance import CompactionWidth
 from service.model.tables.tables import TableName
+from service.ports.tables.stored_orders import StoredOrders, StoredOrdersQuery
 from service.ports.tables.table_changes import always_open
 from spark_session.engine.engine import SparkEngine
 from spark_session.engine.row_deltas import SparkRowDeltas
+from spark_session.engine.stored_orders import SparkStoredOrders
 from spark_session.engine.table_maintenance import SparkTableMaintenance
 from spark_session.settings.settings import SparkSettings
 from spark_session.table_sql_name import table_sql_name
@@ -69,6 +72,7 @@ from tests.contract.catalogs.conftest import Postgres
 from tests.contract.catalogs.plain_data_files import target_of
 from tests.engine_jars import engine_jars
 from tests.fakes.ingests import ACCEPTED_AT
+from tests.fakes.stored_orders import FakeStoredOrders
 from tests.integration.ingest.lakehouse import WITHIN_S, IngestLakehouse, data_files
 from tests.integration.rest_catalog.forgetful import ForgetfulProxy, forgetful_proxy
 from tests.integration.rest_catalog.jars import rest_catalog_class_path
@@ -94,11 +98,14 @@ class UpsertLakehouse(IngestLakehouse):
         keys: tuple[int, ...] = (1,),
         branch: str = "main",
         columns: tuple[int, ...] | None = None,
+        order: int | None = None,
+        deletes: Sequence[bool] | None = None,
     ) -> WriteResult:
         """Writes the files of an upsert, or of an append if there are no keys."""
         table = self.table()
         key = TableKey(self.key.table, branch)
-        target = replace(target_of(table, key, columns), is_upsert=bool(keys), equality_field_ids=keys)
+        target = target_of(table, key, columns)
+        target = replace(target, is_upsert=bool(keys), equality_field_ids=keys, order_field_id=order)
         values = list(zip(*rows, strict=True))
         arrays = {
             1: pa.array(values[0], pa.int64()),
@@ -106,7 +113,10 @@ class UpsertLakehouse(IngestLakehouse):
             3: pa.array(values[2], pa.string()),
         }
         names = {1: "id", 2: "day", 3: "note"}
-        batch = pa.record_batch({names[column]: arrays[column] for column in columns or (1, 2, 3)})
+        found = {names[column]: arrays[column] for column in columns or (1, 2, 3)}
+        if deletes is not None:
+            found[DELETE_MARK] = pa.array(deletes)
+        batch = pa.record_batch(found)
         return write_data_files(writer_state(table), target, [batch], WriteBounds())
 
     def upsert(self, *rows: Row, keys: tuple[int, ...] = (1,)) -> IngestRecord:
@@ -157,6 +167,7 @@ class Shared:
             made = UpsertLakehouse(log_url, url, self.warehouse, table, stack, catalog)
             made.engine = self.engine
             made.row_deltas = SparkRowDeltas(lambda: self.engine.session)
+            made.stored_orders = SparkStoredOrders(self.engine, WITHIN_S)
             yield made
 
 
@@ -773,7 +784,8 @@ def test_after_its_first_upsert_a_table_has_no_deletes_so_that_every_reader_read
 
 
 KEY_SETS = ((1,), (1, 2))
-SPECS: tuple[tuple[str, Transform[Any, Any]] | None, ...] = (
+Spec = tuple[str, Transform[Any, Any]] | None
+SPECS: tuple[Spec, ...] = (
     None,
     ("day", IdentityTransform()),
     ("id", BucketTransform(2)),
@@ -823,8 +835,10 @@ def upserted(before: list[Row], rows: Sequence[Row], key_count: int) -> list[Row
     return [row for row in before if row[:key_count] not in last] + list(last.values())
 
 
-def repartitioned(lakehouse: UpsertLakehouse, chosen: random.Random, now: str | None) -> str | None:
-    wanted = chosen.choice(SPECS)
+def repartitioned(
+    lakehouse: UpsertLakehouse, chosen: random.Random, now: str | None, specs: Sequence[Spec] = SPECS
+) -> str | None:
+    wanted = chosen.choice(specs)
     with lakehouse.table().update_spec() as spec:
         if now is not None:
             spec.remove_field(now)
@@ -911,3 +925,245 @@ def test_rounds_whose_answers_are_lost_are_in_the_table_once(
         assert shared.proxy.status is None
     assert lakehouse.rows() == [(1, 1, "appended"), (1, 1, "new"), (2, 1, "old")]
     assert lakehouse.snapshot_count() == 3
+
+
+class CommitsBetween(SparkStoredOrders):
+    """Another writer commits after the stored rows were read, and before the round is committed."""
+
+    def __init__(self, engine: SparkEngine) -> None:
+        super().__init__(engine, WITHIN_S)
+        self.between: list[Callable[[], None]] = []
+
+    def of(self, asked: StoredOrdersQuery) -> pa.Table:
+        found = super().of(asked)
+        if self.between:
+            self.between.pop()()
+        return found
+
+
+def is_late(row: Row, stored: Sequence[Row]) -> bool:
+    orders = [other[1] for other in stored if other[0] == row[0] and other[1] is not None]
+    return bool(orders) and (row[1] is None or row[1] < max(orders))
+
+
+def order_of(row: Row) -> int:
+    return -1 if row[1] is None else row[1]
+
+
+def after_round(stored: list[Row], sent: Sequence[tuple[Row, bool]]) -> list[Row]:
+    """Returns the rows after one round of ordered records, which came in this order."""
+    winners: dict[int, tuple[Row, bool]] = {}
+    for row, is_delete in sent:
+        before = winners.get(row[0])
+        if before is None or order_of(before[0]) <= order_of(row):
+            winners[row[0]] = row, is_delete
+    kept = {key: winner for key, winner in winners.items() if not is_late(winner[0], stored)}
+    rows = [row for row in stored if row[0] not in kept]
+    return rows + [row for row, is_delete in kept.values() if not is_delete]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_late_records_lose_whatever_is_committed_meanwhile(lakehouse: UpsertLakehouse, seed: int) -> None:
+    """Compares random records in random order, and other writers between plan and commit, with a list."""
+    chosen = random.Random(seed)
+    compared = OrderedRounds(lakehouse, chosen)
+    for number in range(10):
+        step = chosen.choice([*[compared.ordered_round] * 6, *compared.others])
+        step(number)
+        assert sorted(lakehouse.rows(), key=repr) == sorted(compared.rows, key=repr), (seed, number, step)
+    assert compared.moved_count
+
+
+class OrderedRounds:
+    """A table, and the rows that it should have after each step."""
+
+    def __init__(self, lakehouse: UpsertLakehouse, chosen: random.Random) -> None:
+        self._lakehouse = lakehouse
+        self._chosen = chosen
+        self._stored = lakehouse.stored_orders = CommitsBetween(lakehouse.engine)
+        self._parted_by: str | None = None
+        self.rows: list[Row] = []
+        self.moved_count = 0
+        self.others = (self.append, self.upsert, self.partition, self.compact)
+
+    def append(self, number: int) -> None:
+        rows = self._some_rows(f"{number}")
+        self._lakehouse.commit_all(self._lakehouse.append(*rows))
+        self.rows += rows
+
+    def upsert(self, number: int) -> None:
+        rows = self._some_rows(f"{number}")
+        self._lakehouse.commit_all(self._lakehouse.upsert(*rows))
+        self.rows = upserted(self.rows, rows, 1)
+
+    def partition(self, _: int) -> None:
+        specs = [spec for spec in SPECS if spec is None or spec[0] == "id"]
+        self._parted_by = repartitioned(self._lakehouse, self._chosen, self._parted_by, specs)
+
+    def compact(self, _: int) -> None:
+        SparkTableMaintenance(lambda: self._lakehouse.engine.session).compact(self._lakehouse.key)
+
+    def ordered_round(self, number: int) -> None:
+        """Commits several requests, perhaps while another writer adds a row, after they were compared."""
+        sent = [
+            [(row, self._chosen.random() < 0.3) for row in self._some_rows(f"{number}.{request}")]
+            for request in range(self._chosen.randint(1, 3))
+        ]
+        [other, *_] = self._some_rows(f"{number}.other")
+        if self._chosen.random() < 0.7:
+            self._stored.between = [lambda: append_outside(self._lakehouse, other)]
+        may_move = bool(self._stored.between)
+        records = [self._lakehouse.accept_result(ordered(self._lakehouse, request)) for request in sent]
+        self._lakehouse.commit_all(*records)
+        if may_move and not self._stored.between:
+            self.rows.append(other)
+            self.moved_count += 1
+        self._stored.between = []
+        self.rows = after_round(self.rows, [entry for request in sent for entry in request])
+        assert len({self._lakehouse.record(record).commits[0].snapshot_id for record in records}) == 1
+
+    def _some_rows(self, note: str) -> list[Row]:
+        return [
+            (self._chosen.randrange(6), self._chosen.choice([None, *range(9)]), f"{note}.{place}")
+            for place in range(self._chosen.randint(1, 4))
+        ]
+
+
+def ordered(lakehouse: UpsertLakehouse, sent: Sequence[tuple[Row, bool]]) -> WriteResult:
+    return lakehouse.written([row for row, _ in sent], order=2, deletes=[mark for _, mark in sent])
+
+
+def append_outside(lakehouse: UpsertLakehouse, row: Row) -> None:
+    table = lakehouse.table()
+    values = {"id": [row[0]], "day": [row[1]], "note": [row[2]]}
+    table.append(pa.table(values, schema=table.schema().as_arrow()))
+
+
+ORDERED = {
+    "at": (TimestampType(), pa.timestamp("us"), datetime(2026, 1, 1, 2, 3, 4, 5)),
+    "moment": (TimestamptzType(), pa.timestamp("us", "UTC"), datetime(1900, 1, 1, tzinfo=UTC)),
+    "day": (DateType(), pa.date32(), date(2026, 2, 3)),
+    "amount": (DecimalType(12, 3), pa.decimal128(12, 3), Decimal("-12.345")),
+    "name": (StringType(), pa.large_string(), "it's \\ é"),
+    "count": (LongType(), pa.int64(), 1 << 60),
+    "number": (IntegerType(), pa.int32(), -7),
+}
+KEYED = ORDERED | {
+    "token": (UUIDType(), pa.string(), str(UUID(int=7))),
+    "hash": (FixedType(4), pa.binary(), b"\x00\xff'a"),
+    "raw": (BinaryType(), pa.binary(), b"\x80"),
+    "is_on": (BooleanType(), pa.bool_(), True),
+}
+
+
+def test_stored_orders_are_read_for_keys_and_orders_of_every_type(lakehouse: UpsertLakehouse) -> None:
+    fields = [NestedField(1, "key", LongType())]
+    fields += [NestedField(place, name, kind) for place, (name, (kind, _, _)) in enumerate(KEYED.items(), 2)]
+    table = lakehouse.create(f"ordered_{uuid4().hex}", Schema(*fields))
+    values: dict[str, list[Any]] = {"key": [1, 2]}
+    values |= {name: [value, None] for name, (_, _, value) in KEYED.items()}
+    values["token"] = [UUID(int=7).bytes, None]
+    table.append(pa.table(values, schema=table.schema().as_arrow()))
+    table.refresh()
+    snapshot = table.current_snapshot()
+    assert snapshot is not None
+    stored = lakehouse.stored_orders
+    assert stored is not None
+    key = TableKey(TableName("lake", *table.name()))
+    asked = StoredOrdersQuery(key, snapshot.snapshot_id, ("key",), "key", pa.table({"key_0": [1]}))
+    for name, (_, kind, value) in KEYED.items():
+        keys = pa.table({"key_0": pa.array([value, None], kind)})
+        found = stored.of(replace(asked, key_columns=(name,), keys=keys))
+        assert sorted(found.to_pylist(), key=repr) == [
+            {"number": 0, "order": 1},
+            {"number": 1, "order": 2},
+        ], name
+    both = pa.table({"key_0": [2, 3, 1]})
+    for name in ORDERED:
+        query = replace(asked, order_column=name, keys=both)
+        found, wanted = stored.of(query), FakeStoredOrders(lambda: table).of(query)
+        kind = ORDERED[name][1]
+        assert [
+            {
+                row["number"]: row["order"]
+                for row in one.set_column(1, "order", one.column("order").cast(kind)).to_pylist()
+            }
+            for one in (found, wanted)
+        ] == [{0: None, 2: ORDERED[name][2]}] * 2, name
+    # Python has no such dates.
+    days = pa.array([5_000_000, -5_000_000, None, 20_487], pa.date32())
+    found = stored.of(replace(asked, key_columns=("day",), keys=pa.table({"key_0": days})))
+    assert {row["number"]: row["order"] for row in found.to_pylist()} == {2: 2, 3: 1}
+    raw = pa.table({"key_0": pa.array([b"\x80"], pa.large_binary())})
+    assert stored.of(replace(asked, key_columns=("raw",), keys=raw)).to_pylist() == [
+        {"number": 0, "order": 1}
+    ]
+    nothing = replace(asked, key_columns=(None,), keys=pa.table({"key_0": pa.array([None, 1], pa.int64())}))
+    assert stored.of(nothing).to_pylist() == [{"number": 0, "order": 2}]
+
+
+def test_many_keys_find_their_rows_in_files_whose_bounds_are_cut(lakehouse: UpsertLakehouse) -> None:
+    """Ranges of keys select files and row groups by bounds, of which texts have only the first letters."""
+    fields = (
+        NestedField(1, "name", StringType()),
+        NestedField(2, "number", IntegerType()),
+        NestedField(3, "at", LongType()),
+    )
+    table = lakehouse.create(f"ordered_{uuid4().hex}", Schema(*fields))
+    prefixes = ("the same letters before ", "\U0001f600" * 20, "\uffff" * 20)
+    names = [f"{prefixes[place % 3]}{place:04}" for place in range(600)]
+    for part in (names[:300], [*names[300:], None]):
+        numbers = [None if name is None else -int(name[-4:]) for name in part]
+        orders = [place if number is None else number for place, number in enumerate(numbers)]
+        values = {"name": part, "number": pa.array(numbers, pa.int32()), "at": orders}
+        table.append(pa.table(values, schema=table.schema().as_arrow()))
+        table.refresh()
+    with table.update_schema() as change:
+        change.rename_column("number", "count")
+        change.update_column("number", LongType())
+    snapshot = table.current_snapshot()
+    assert snapshot is not None
+    stored = lakehouse.stored_orders
+    assert stored is not None
+    key = TableKey(TableName("lake", *table.name()))
+    for count in (5, 450):
+        keys = [None, "", f"{prefixes[0]}9999", *names[-count:]]
+        query = StoredOrdersQuery(key, snapshot.snapshot_id, ("name",), "at", pa.table({"key_0": keys}))
+        assert found_orders(stored, query) == {0: 300} | {
+            place: -int(name[-4:]) for place, name in enumerate(keys) if name in names
+        }
+        # As wide as the column is now; the snapshot knows neither the type nor the name.
+        counts = [None, 1 << 40, *range(-count, 0)]
+        wide = pa.table({"key_0": pa.array(counts, pa.int64())})
+        by_number = replace(query, key_columns=("number",), keys=wide)
+        assert found_orders(stored, by_number) == {0: 300} | {
+            place: number for place, number in enumerate(counts) if number is not None and number < 0
+        }
+
+
+def found_orders(stored: StoredOrders, query: StoredOrdersQuery) -> dict[int, int]:
+    return {row["number"]: row["order"] for row in stored.of(query).to_pylist()}
+
+
+def test_a_round_that_is_in_the_table_already_knows_its_late_records(lakehouse: UpsertLakehouse) -> None:
+    lakehouse.commit_all(lakehouse.accept_result(ordered(lakehouse, [((1, 5, "new"), False)])))
+    sent = [((1, 3, "late"), False), ((1, 4, "late"), True), ((2, 1, "first"), False)]
+    results = tuple(ordered(lakehouse, [entry]) for entry in sent)
+    committable = Committable(lakehouse.key, uuid4(), (uuid4(),), results)
+    made = lakehouse.new_commits().commit(committable)
+    again = lakehouse.new_commits().commit(committable)
+    assert (made.late_counts, made.is_repeated) == ((1, 1, 0), False)
+    assert again == replace(made, is_repeated=True)
+    assert lakehouse.rows() == [(1, 5, "new"), (2, 1, "first")]
+
+
+def test_a_round_that_is_late_as_a_whole_is_a_snapshot_without_rows(lakehouse: UpsertLakehouse) -> None:
+    lakehouse.commit_all(lakehouse.accept_result(ordered(lakehouse, [((1, 5, "new"), False)])))
+    record = lakehouse.accept_result(ordered(lakehouse, [((1, 4, "late"), False)]))
+    lakehouse.commit_all(record)
+    [commit] = lakehouse.record(record).commits
+    assert [(target.record_count, target.late_count) for target in commit.targets] == [(1, 1)]
+    assert lakehouse.rows() == [(1, 5, "new")]
+    assert lakehouse.snapshot_count() == 2
+    # Everybody reads the table: it has no deletes.
+    assert lakehouse.ids() == [1]

@@ -143,6 +143,83 @@ def test_events_of_debezium_are_applied(gateway: httpx.Client, items: Table) -> 
     assert found(gateway, items) == expected[:2]
 
 
+BY_PRICE = {**BY_ID, "orderBy": "price"}
+
+
+def test_late_records_lose_against_stored_rows_and_within_a_commit(
+    running: RunningGateway, gateway: httpx.Client, flat: Table
+) -> None:
+    first = send(gateway, flat, row(1, note="new", price=9), row(1, note="older", price=2), **BY_PRICE)
+    [commit] = first["commits"]
+    assert (commit["addedRecords"], commit["lateRecords"]) == (1, 0)
+    assert commit["writeTargets"][0]["upsert"]["orderFieldId"] == 4
+    requests: list[list[dict[str, Any]]] = [
+        [row(1, note="late", price=8), row(2, note="two", price=5), row(3, price=1, op="D")],
+        [row(2, note="late", price=4), row(4, note="four", price=None), row(1, price=7, op="D")],
+        [row(2, note="equal", price=5)],
+    ]
+    with paused_committer(running, flat):
+        accepted = [send_accepted(gateway, flat, records=records, **BY_PRICE, **WHEN) for records in requests]
+    answers = [committed(gateway, answer) for answer in accepted]
+    assert len({answer["commits"][0]["snapshotId"] for answer in answers}) == 1
+    assert [answer["commits"][0]["lateRecords"] for answer in answers] == [1, 2, 0]
+    expected = [[1, 1, "new", 9], [2, 1, "equal", 5], [4, 1, "four", None]]
+    assert found(gateway, flat) == expected
+    body = "\n".join(json.dumps(record) for record in [row(1, price=8, op="D"), row(4, price=0, op="D")])
+    parameters = {"table": named(flat), "mode": "upsert", "equalityFields": "id", "orderBy": "price"}
+    parameters["deleteWhen"] = json.dumps(WHEN["deleteWhen"])
+    sent = gateway.post(
+        "/ingest", params=parameters, content=body, headers={"Content-Type": "application/x-ndjson"}
+    )
+    assert sent.status_code == 200, sent.text
+    [commit] = sent.json()["commits"]
+    assert (commit["deletedKeys"], commit["lateRecords"]) == (2, 1)
+    assert gateway.get(sent.json()["links"]["self"]).json() == sent.json()
+    assert found(gateway, flat) == expected[:2]
+
+
+def test_late_records_are_compared_for_a_table_that_has_changed(
+    running: RunningGateway, gateway: httpx.Client, items: Table
+) -> None:
+    send(gateway, items, row(1, note="old", price=5), row(2, note="old", price=5))
+    order = {"mode": "upsert", "orderBy": "price"}
+    with paused_committer(running, items):
+        accepted = [
+            send_accepted(gateway, items, records=[row(1, note="late", price=4), row(3, price=4)], **order),
+            send_accepted(gateway, items, records=[row(2, price=6, op="D")], **order, **WHEN),
+        ]
+        with items.refresh().update_spec() as spec:
+            spec.remove_field("day_key")
+            spec.add_field("id", "bucket[4]", "part")
+    late = [committed(gateway, answer)["commits"][0]["lateRecords"] for answer in accepted]
+    assert late == [1, 0]
+    assert found(gateway, items) == [[1, 1, "old", 5], [3, 1, None, 4]]
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "rule"),
+    [
+        ({"mode": "append", "orderBy": "price"}, "INGEST_INVALID", None),
+        ({"mode": "delete", "orderBy": "price"}, "INGEST_INVALID", None),
+        ({**BY_ID, "orderBy": "gone"}, "WRITE_SCHEMA_INVALID", "UNKNOWN_COLUMN"),
+        ({**BY_ID, "orderBy": "id"}, "WRITE_SCHEMA_INVALID", "NOT_AN_ORDER_COLUMN"),
+        (
+            {**BY_PRICE, "writeSchema": ["id", "day_key"]},
+            "WRITE_SCHEMA_INVALID",
+            "ORDER_COLUMN_SKIPPED",
+        ),
+    ],
+)
+def test_what_cannot_order_records_is_refused(
+    gateway: httpx.Client, flat: Table, more: dict[str, Any], code: str, rule: str | None
+) -> None:
+    response = gateway.post("/ingest", json={"table": named(flat), "records": [row(1)], **more})
+    problem = response.json()
+    assert (response.status_code, problem["code"]) == (422, code)
+    [error] = [error for error in problem["errors"] if error["pointer"] == "/orderBy"]
+    assert error.get("rule") == rule
+
+
 @pytest.mark.parametrize(
     ("more", "pointer"),
     [

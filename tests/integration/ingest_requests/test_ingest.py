@@ -69,6 +69,7 @@ def test_a_projected_ingest_is_one_snapshot_with_files_of_its_columns(
         "dataFiles": 3,
         "records": 3,
         "deletedKeys": 0,
+        "lateRecords": 0,
         "upsert": None,
     }
     assert gateway.get(answer["links"]["self"]).json() == answer

@@ -216,6 +216,30 @@ def test_rows_and_deletes_from_files_go_by_the_order_of_their_names(
     assert rows(gateway, f"SELECT id, note FROM {named(log_table)} ORDER BY id") == left
 
 
+def test_by_an_order_neither_names_of_files_nor_arrival_count(
+    gateway: httpx.Client, log_table: Table, inbox: Path
+) -> None:
+    for number in range(4):
+        part = lines(
+            {"id": id_, "note": f"{9 - number}", "op": "D" if id_ % 5 == 0 else "U"}
+            for id_ in range(number * 10, 40)
+        )
+        (inbox / f"part-{number}.ndjson").write_bytes(part)
+    order: dict[str, Any] = {"mode": "upsert", "equalityFields": ["id"], "orderBy": "note"}
+    order |= {"deleteWhen": {"field": "op", "values": ["D"]}}
+    answer = send(gateway, log_table, f"{inbox.as_uri()}/*", **order)
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["commits"][0]["deletedKeys"] == 8
+    left = [[number, "9"] for number in range(40) if number % 5]
+    assert rows(gateway, f"SELECT id, note FROM {named(log_table)} ORDER BY id") == left
+    (inbox / "part-0.ndjson").unlink()
+    again = send(gateway, log_table, f"{inbox.as_uri()}/*", **order)
+    # The deleted keys have no rows to lose against.
+    [commit] = again.json()["commits"]
+    assert (commit["addedRecords"], commit["deletedKeys"], commit["lateRecords"]) == (24, 6, 24)
+    assert rows(gateway, f"SELECT id, note FROM {named(log_table)} ORDER BY id") == left
+
+
 def test_an_upsert_with_a_bad_record_anywhere_leaves_nothing(
     gateway: httpx.Client, log_table: Table, inbox: Path
 ) -> None:

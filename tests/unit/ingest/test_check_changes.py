@@ -74,6 +74,9 @@ def test_each_way_alone_is_fine(write: Write) -> None:
             replace(EVENTS, delete_when=WHEN, write_schema=InferredColumns.INFER),
             ["deleteWhen", "writeSchema"],
         ),
+        (replace(DELETE, order_by="day"), ["orderBy"]),
+        (replace(UPSERT, is_upsert=False, equality_fields=None, order_by="day"), ["orderBy"]),
+        (replace(UPSERT, order_by="day"), ["orderBy"]),
     ],
 )
 def test_contradictions_are_reported_all_at_once(write: Write, names: list[str]) -> None:
@@ -82,6 +85,22 @@ def test_contradictions_are_reported_all_at_once(write: Write, names: list[str])
     faults = [fault for fault in refused.value.violations if isinstance(fault, WriteFault)]
     assert [fault.place for fault in faults] == [f"/writes/0/{name}" for name in names]
     assert refused.value.detail == faults[0].reason
+
+
+def test_all_writes_of_a_request_to_a_table_have_one_order_and_one_key() -> None:
+    ordered = replace(UPSERT, order_by="day")
+    other_table = replace(UPSERT, key=replace(UPSERT.key, branch="audit"))
+    check_changes(IngestRequest((ordered, ordered, other_table), ""))
+    for other in (
+        UPSERT,
+        DELETE,
+        replace(ordered, order_by="note"),
+        replace(ordered, equality_fields=("day",)),
+    ):
+        with pytest.raises(IngestInvalid, match="same orderBy and equalityFields"):
+            check_changes(IngestRequest((ordered, other), ""))
+    with pytest.raises(IngestInvalid, match="same orderBy and equalityFields"):
+        check_changes(IngestRequest((ordered, Write(UPSERT.key, ())), ""))
 
 
 @pytest.mark.parametrize(

@@ -112,3 +112,16 @@ class IngestSettings(BaseModel):
         description="maximum number of data and delete files of an upsert, and of all before it in the same"
         " commit, that are read to compare keys; a larger upsert is a commit of its own",
     )
+    ingest_ordered_keys: int = Field(
+        250_000,
+        ge=1,
+        le=10_000_000,
+        description="about how many keys of upserts with `orderBy` a commit compares at once with the rows of"
+        " the table; more are compared in several reads of the table",
+    )
+    ingest_ordered_read_s: float = Field(
+        600.0,
+        gt=0,
+        le=86_400,
+        description="how long one such read may take; after that the commit waits, and tries again",
+    )

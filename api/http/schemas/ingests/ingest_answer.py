@@ -32,6 +32,9 @@ class UpsertAnswer(WireModel):
     equality_field_ids: Annotated[
         list[int], Field(description="field ids of the columns that identify a row")
     ]
+    order_field_id: Annotated[
+        int | None, Field(description="field id of the column by which late records lose; null: none")
+    ] = None
     note: Annotated[str, Field(description="what happens to columns outside the write schema")]
 
 
@@ -49,6 +52,13 @@ class WriteTargetAnswer(WireModel):
     deleted_keys: Annotated[
         int,
         Field(description="keys whose last record deletes; it is not known how many rows had these keys"),
+    ] = 0
+    late_records: Annotated[
+        int,
+        Field(
+            description="of these records and keys, those that lost by `orderBy` against a row in the table "
+            "or a record of another request; known once it is committed"
+        ),
     ] = 0
     upsert: Annotated[UpsertAnswer | None, Field(description="null for an append")] = None
 
@@ -70,6 +80,7 @@ class CommitAnswer(WireModel):
     added_data_files: int
     added_bytes: int
     deleted_keys: Annotated[int, Field(description="those of all write targets")] = 0
+    late_records: Annotated[int, Field(description="those of all write targets")] = 0
     write_targets: list[WriteTargetAnswer]
     error: CommitError | None = None
     postponed: Annotated[
@@ -150,6 +161,7 @@ def commit_answer(commit: IngestCommit) -> CommitAnswer:
         added_data_files=sum(target.data_file_count for target in commit.targets),
         added_bytes=sum(target.byte_count for target in commit.targets),
         deleted_keys=sum(target.delete_count for target in commit.targets),
+        late_records=sum(target.late_count for target in commit.targets),
         write_targets=[_target(target) for target in commit.targets],
         error=failure,
         # A failed part has its error there. A committed part may still have the reason why it had to wait.
@@ -164,6 +176,7 @@ def _target(target: WrittenTarget) -> WriteTargetAnswer:
         data_files=target.data_file_count,
         records=target.record_count,
         deleted_keys=target.delete_count,
+        late_records=target.late_count,
         upsert=_upsert(target),
     )
 
@@ -171,4 +184,5 @@ def _target(target: WrittenTarget) -> WriteTargetAnswer:
 def _upsert(target: WrittenTarget) -> UpsertAnswer | None:
     ids = list(target.equality_field_ids)
     note = KEYS_ALONE if target.delete_count and not target.record_count else WHOLE_ROWS
-    return UpsertAnswer(equality_field_ids=ids, note=note) if ids else None
+    order = target.order_field_id
+    return UpsertAnswer(equality_field_ids=ids, order_field_id=order, note=note) if ids else None

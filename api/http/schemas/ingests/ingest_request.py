@@ -144,6 +144,14 @@ class _Target(MatchedTable):
             "whether it writes or deletes",
         ),
     ] = None
+    order_by: Annotated[
+        ColumnName | None,
+        Field(
+            exclude_if=_is_left_out,
+            description="for an upsert: a column that is written. A record, also one that deletes, loses "
+            "against a row or a record of its key with a greater value there. Left out: the last record wins",
+        ),
+    ] = None
     write_schema: WriteSchemaBody = None
     sort_order: Annotated[
         list[SortBody] | None,

@@ -55,6 +55,12 @@ def ingest(
     envelope: Annotated[
         str | None, typer.Option("--envelope", help="for an upsert: debezium, if the records are its events")
     ] = None,
+    order_by: Annotated[
+        str | None,
+        typer.Option(
+            "--order-by", metavar="COLUMN", help="for an upsert: the column by which late records lose"
+        ),
+    ] = None,
     branch: Annotated[str | None, typer.Option("--branch", help="of the table")] = None,
     schema: Annotated[
         Path | None, typer.Option("--schema", help="a file with an Iceberg schema that the table shall have")
@@ -90,6 +96,7 @@ def ingest(
             equality_fields=equality_fields,
             delete_when=delete_when,
             envelope=envelope,
+            order_by=order_by,
             branch=branch,
             schema=schema,
             is_creating=is_creating,

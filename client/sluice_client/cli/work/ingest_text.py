@@ -38,6 +38,7 @@ def ingest_document(ingest: IngestResult) -> dict[str, Any]:
                 "addedRecords": commit.added_records,
                 "addedDataFiles": commit.added_data_files,
                 "addedBytes": commit.added_bytes,
+                "lateRecords": commit.late_records,
                 "error": commit.error_code,
             }
             for commit in ingest.commits
@@ -50,6 +51,8 @@ def _commit_text(commit: Commit) -> str:
     branch = "" if commit.branch == "main" else f", branch {commit.branch}"
     text = f"{commit.table}{branch}: {counted(commit.added_records, 'record')}"
     text += f" in {counted(commit.added_data_files, 'file')}"
+    if commit.late_records:
+        text += f", {commit.late_records} of them late"
     if commit.error_code is not None:
         text += f", failed: {commit.error_code}: {commit.error_detail}"
     elif commit.snapshot_id is not None:

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyiceberg.io import FileIO
 from pyiceberg.table import Table
 
+from service.adapters.commits.superseding.rewritten_files import BOUNDS, without_places
 from service.adapters.commits.superseding.superseded_rows import superseded_rows
-from service.adapters.commits.writable_tables import writer_state
-from service.adapters.data_files.layout.file_schema import file_schema
 from service.adapters.data_files.metrics.content_files import locations_of
-from service.adapters.data_files.plan.writer_state import WriterState
-from service.adapters.data_files.read_back.uncommitted_rows import written_batches
 from service.adapters.data_files.writer.file_set import delete_files
-from service.adapters.data_files.writer.write import write_data_files
-from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.adapters.disk.synced_files import Sync
-from service.errors.ingest_errors import CommittableUnreadable, IngestInvalid
 from service.errors.unavailable import StorageDown
-from service.model.ingest.writing import Committable, WriteResult, WriteTarget
-
-# Rounds of several tables are committed at once.
-_BOUNDS = WriteBounds(buffered_bytes=16 * 1024**2)
+from service.model.ingest.writing import Committable, WriteResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +45,7 @@ def without_superseded(table: Table, committable: Committable, sync: Sync) -> Wi
     results = committable.write_results
     if not any(result.target.is_upsert for result in results[1:]):
         return WithoutSuperseded(committable)
-    superseded = superseded_rows(table, results, _BOUNDS.buffered_bytes)
+    superseded = superseded_rows(table, results, BOUNDS.buffered_bytes)
     made: list[WriteResult] = []
     try:
         for result in results:
@@ -80,43 +70,4 @@ def _without(table: Table, result: WriteResult, superseded: Mapping[str, pa.Int6
     touched = [file for file in result.data_files if file in superseded]
     if not touched:
         return result
-    state, name = writer_state(table), ".".join(table.name())
-    target = _target_now(table, result.target)
-    rows = _remaining_rows(state, target, name, {path: superseded[path] for path in touched})
-    try:
-        written = write_data_files(state, target, rows, _BOUNDS)
-    except IngestInvalid as error:
-        raise CommittableUnreadable(error.detail, touched) from error
-    return replace(
-        result,
-        data_files=(*(file for file in result.data_files if file not in superseded), *written.data_files),
-        record_count=result.record_count - sum(len(superseded[path]) for path in touched),
-    )
-
-
-def _target_now(table: Table, target: WriteTarget) -> WriteTarget:
-    """The same columns under the table's current schema, as rows without deletes."""
-    column_ids = target.write_schema_column_ids
-    if column_ids is None and target.schema_id != table.schema().schema_id:
-        column_ids = tuple(field.field_id for field in table.schemas()[target.schema_id].fields)
-    return replace(
-        target,
-        schema_id=table.schema().schema_id,
-        is_upsert=False,
-        equality_field_ids=(),
-        write_schema_column_ids=column_ids,
-    )
-
-
-def _remaining_rows(
-    state: WriterState, target: WriteTarget, name: str, superseded: Mapping[str, pa.Int64Array]
-) -> Iterator[pa.RecordBatch]:
-    wanted = file_schema(state.schema, target.write_schema_column_ids)
-    for file, positions in superseded.items():
-        start = 0
-        for batch in written_batches(state, wanted, [file], name):
-            numbers = pa.array(range(start, start + batch.num_rows), pa.int64())
-            rest = batch.filter(pc.invert(pc.is_in(numbers, value_set=positions)))
-            if rest.num_rows:
-                yield rest
-            start += batch.num_rows
+    return without_places(table, result, {path: superseded[path] for path in touched}, {})

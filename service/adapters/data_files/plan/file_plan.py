@@ -29,7 +29,8 @@ _NO_KEYS = (FloatType, DoubleType)
 class FilePlan:
     """The plan of one target's files. Rows are sorted if all columns of the sort order are written.
 
-    Files with equality fields are delete files: they hold only keys.
+    Files with equality fields are delete files: they hold only keys, and behind these the column that orders
+    the records, if one does. Readers do not look at that column.
     """
 
     state: WriterState
@@ -70,7 +71,7 @@ class FilePlan:
             IngestInvalid: equality deletes cannot hold the keys of this target.
         """
         ids = target.equality_field_ids
-        schema = _file_schema(state, ids)
+        schema = _file_schema(state, ids if target.order_field_id is None else (*ids, target.order_field_id))
         places = column_places(schema)
         if not all(_is_key(places.get(field_id)) for field_id in ids):
             raise IngestInvalid(f"The fields {list(ids)} cannot tell rows apart.")

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from service.adapters.data_files.layout.arrow_shape import ArrowShape
-from service.adapters.data_files.writer.row_keys import RowKeys, last_of_each
+from service.adapters.data_files.writer.row_keys import RowKeys
 from service.model.ingest.record_deletes import DELETE_MARK
 
 
@@ -26,7 +26,7 @@ class KeyChanges:
         return sum(int(table.nbytes) for table in (self.rows, self.deleted) if table is not None)
 
     def then(self, batches: Sequence[pa.RecordBatch], shape: ArrowShape, keys: RowKeys) -> KeyChanges:
-        """Returns the effect of these and of further records, the last of which may be marked as deletes.
+        """Returns the effect of these and of further records, any of which may be marked as deletes.
 
         Raises:
             RecordsInvalid: a value does not fit its column.
@@ -34,7 +34,7 @@ class KeyChanges:
         if self.deleted is None and not any(is_marked(batch) for batch in batches):
             rows = shape.table(batches)
             both = rows if self.rows is None else pa.concat_tables([self.rows, rows]).combine_chunks()
-            return KeyChanges(keys.last(both))
+            return KeyChanges(keys.winning(both))
         return self._merged(batches, shape, keys)
 
     def _merged(self, batches: Sequence[pa.RecordBatch], shape: ArrowShape, keys: RowKeys) -> KeyChanges:
@@ -54,7 +54,7 @@ class KeyChanges:
         all_keys = _joined([None if rows is None else keys.deletes(rows), deleted])
         if all_keys is None:
             return self
-        last = order.take(last_of_each(all_keys.take(order)))
+        last = order.take(keys.winners(all_keys.take(order)))
         return KeyChanges(
             None if rows is None else _taken(rows, last.filter(pc.less(last, row_count))),
             None

@@ -18,9 +18,10 @@ from service.model.ingest.writing import WriteResult, WriteTarget
 
 
 class UpsertFiles:
-    """Takes rows in the order in which they apply, and at the end writes the last one of each key.
+    """Takes rows in the order in which they apply, and at the end writes the one of each key that wins.
 
-    If the last row of a key is marked (`DELETE_MARK`), only the delete is written.
+    That is the last one, or by the target's order the greatest one. If it is marked (`DELETE_MARK`), only the
+    delete is written.
 
     Within one snapshot, deletes do not apply to the snapshot's own rows, so all rows of a target must come
     here.

@@ -120,13 +120,13 @@ def _given(
         tuple(member.stream_batch for member in members if member.stream_batch),
     )
     digests = {member.part.ingest_id: member.digest for member in members}
-    open_round = OpenRound(connection, committable, digests, on_refused)
+    parts = tuple(member.part for member in members)
+    open_round = OpenRound(connection, committable, digests, on_refused, parts)
 
     def revise(revisions: Sequence[RoundRevision], code: str) -> RevisedRound:
         taken = frozenset(revision.ingest_id for revision in revisions if open_round.revise(revision, code))
         return RevisedRound(taken, open_round.ask(lambda: _given(connection, key, round_id, on_refused)))
 
-    parts = tuple(member.part for member in members)
     return PendingRound(
         committable,
         open_round.committed,

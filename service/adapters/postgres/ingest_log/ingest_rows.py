@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC
 
 from service.adapters.postgres.ingest_log.evolution_values import evolution_values, evolutions_of
@@ -18,7 +19,7 @@ from service.model.ingest.ingest import (
     written_target,
 )
 from service.model.ingest.validation_schema import validated_schemas_from_bytes, validated_schemas_to_bytes
-from service.model.ingest.writing import TableKey, WriteResult
+from service.model.ingest.writing import TableKey, WriteResult, WriteTarget
 from service.model.json_fields import JsonFields
 from service.model.tables.tables import TableName
 from service.tracing import TraceContext
@@ -86,6 +87,14 @@ def revised_values(results: Sequence[WriteResult]) -> dict[str, object]:
     }
 
 
+def late_targets(results: Sequence[WriteResult], late_counts: Sequence[int]) -> list[dict[str, object]]:
+    """Returns the column `targets` of a row whose results had these late records."""
+    return [
+        _target_value(replace(written_target(result), late_count=late))
+        for result, late in zip(results, late_counts, strict=True)
+    ]
+
+
 def ingest_record(row: IngestRow) -> IngestRecord:
     """Returns the record as it is now."""
     return IngestRecord(
@@ -107,17 +116,23 @@ def ingest_record(row: IngestRow) -> IngestRecord:
 
 
 def _result_values(results: Sequence[WriteResult]) -> dict[str, object]:
-    layouts = {
-        f"{result.target.table_uuid}/{result.target.schema_id}/{result.target.spec_id}" for result in results
-    }
     return {
-        "layout": " ".join(sorted(layouts)),
+        "layout": " ".join(sorted({_layout(result.target) for result in results})),
         "is_upsert": any(result.target.is_upsert for result in results),
         "file_count": sum(len(result.data_files) + len(result.delete_files) for result in results),
         "record_count": sum(result.record_count + result.delete_count for result in results),
         "byte_count": sum(result.byte_count for result in results),
         "results": write_results_to_bytes(results),
     }
+
+
+def _layout(target: WriteTarget) -> str:
+    layout = f"{target.table_uuid}/{target.schema_id}/{target.spec_id}"
+    if target.order_field_id is None:
+        return layout
+    # A round has either no order, or one: records are compared by it, and those of other writes have none.
+    keys = ",".join(map(str, target.equality_field_ids))
+    return f"{layout}/{keys}/{target.order_field_id}"
 
 
 def _sample_value(bad: BadRecord) -> dict[str, object]:
@@ -144,6 +159,8 @@ def _target_value(target: WrittenTarget) -> dict[str, object]:
         "equality_field_ids": target.equality_field_ids,
         "sort_order_id": target.sort_order_id,
         "delete_count": target.delete_count,
+        "order_field_id": target.order_field_id,
+        "late_count": target.late_count,
     }
 
 
@@ -166,4 +183,7 @@ def _target(key: TableKey, fields: JsonFields) -> WrittenTarget:
         fields.optional_integer("sort_order_id") if fields.has("sort_order_id") else None,
         # Rows written before records could delete do not have it.
         fields.integer("delete_count") if fields.has("delete_count") else 0,
+        # Rows written before records had an order do not have these.
+        fields.optional_integer("order_field_id") if fields.has("order_field_id") else None,
+        fields.integer("late_count") if fields.has("late_count") else 0,
     )

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from typing import TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Connection, and_, exists, func, literal, or_, select, update
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import ColumnElement, Connection, and_, case, exists, func, literal, or_, select, update
+from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.exc import SQLAlchemyError
 
-from service.adapters.postgres.ingest_log.ingest_rows import key_values, revised_values
+from service.adapters.postgres.ingest_log.ingest_rows import key_values, late_targets, revised_values
 from service.adapters.postgres.ingest_log.ingest_tables import CommitRoundRow, IngestCommitRow
 from service.adapters.postgres.shared.storable import storable
 from service.errors.unavailable import MetricsStoreDown
-from service.model.ingest.commit_rounds import RoundRevision
+from service.model.ingest.commit_rounds import RoundPart, RoundRevision
 from service.model.ingest.writing import CommitResult, Committable, TableKey
 from service.ports.stores.ingest_log import OnRefused
 
@@ -36,7 +36,9 @@ class OpenRound:
         committable: Committable,
         digests: Mapping[UUID, bytes],
         on_refused: OnRefused,
+        parts: Sequence[RoundPart] = (),
     ) -> None:
+        self._parts = parts
         self._on_refused = on_refused
         self._connection = connection
         self._committable = committable
@@ -50,13 +52,27 @@ class OpenRound:
             MetricsStoreDown: the log does not answer; the round will be handed out again.
         """
         # The snapshot's manifests now describe the files for good.
-        values = {
+        values: dict[str, object] = {
             "snapshot_id": result.snapshot_id,
             "committed_at": func.now(),
             "results": None,
             "error_detail": None,
         }
+        if any(result.late_counts):
+            values["targets"] = self._targets(result.late_counts)
         self._end(values, {"snapshot_id": result.snapshot_id})
+
+    def _targets(self, late_counts: Sequence[int]) -> ColumnElement[Any]:
+        """The column `targets`, with the late records of each result."""
+        row, start = IngestCommitRow, 0
+        changed: list[tuple[ColumnElement[bool], ColumnElement[Any]]] = []
+        for part in self._parts:
+            own = late_counts[start : start + len(part.write_results)]
+            start += len(part.write_results)
+            if any(own):
+                targets = literal(late_targets(part.write_results, own), JSONB())
+                changed.append((row.ingest_id == part.ingest_id, targets))
+        return case(*changed, else_=row.targets)
 
     def refused(self, code: str, detail: str) -> None:
         """Records that no part of the round will ever be committed.

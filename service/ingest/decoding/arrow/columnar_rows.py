@@ -170,7 +170,7 @@ def _changes(rows: pa.RecordBatch, target: ReadTarget, ignored: Set[str]) -> _So
     keys = ReadTarget(key_fields(target), partition=target.partition)
     deletes = _part(rows, [row for row, deletes in enumerate(is_delete) if deletes])
     upserts = _part(rows, [row for row, deletes in enumerate(is_delete) if not deletes])
-    others = {name for name in rows.schema.names if name not in target.deletes.keys}
+    others = {name for name in rows.schema.names if name not in target.deletes.needed}
     return _in_order(
         target,
         (deletes, _sorted_out(deletes.rows, keys, others), True),

@@ -63,7 +63,7 @@ def _changes(
     They may have been meant as conditions there. Elsewhere, a record has the form of a row, whatever it does.
     """
     if deletes.envelope is not None:
-        yield from debezium_changes(record, deletes.keys)
+        yield from debezium_changes(record, deletes.keys, deletes.order)
     elif deletes.when is None:
         if isinstance(record, Mapping):
             _check_key(record, deletes.keys, leaves_out_nulls=leaves_out_nulls)
@@ -72,7 +72,8 @@ def _changes(
         raise ValueError("an object is wanted")
     elif deletes.when.matches(record.get(deletes.when.field)):
         _check_key(record, deletes.keys, leaves_out_nulls=leaves_out_nulls)
-        yield Change({name: record[name] for name in deletes.keys if name in record}, is_delete=True)
+        _check_order(record, deletes.order, leaves_out_nulls=leaves_out_nulls)
+        yield Change({name: record[name] for name in deletes.needed if name in record}, is_delete=True)
     else:
         yield Change(_without_field(record, target, deletes.when), is_delete=False)
 
@@ -82,6 +83,12 @@ def _check_key(record: Mapping[str, object], keys: Sequence[str], *, leaves_out_
     lacking = [name for name in keys if name not in record]
     if lacking and not leaves_out_nulls:
         raise ValueError(f"{', '.join(lacking):.200} identifies the row, and was not sent")
+
+
+def _check_order(record: Mapping[str, object], order: str | None, *, leaves_out_nulls: bool) -> None:
+    """Checks that the order is not missing: read as NULL, the delete would lose against all rows with one."""
+    if order is not None and order not in record and not leaves_out_nulls:
+        raise ValueError(f"{order:.200} orders the records, and was not sent")
 
 
 def _without_field(

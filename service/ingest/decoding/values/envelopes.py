@@ -29,10 +29,11 @@ class Change:
     is_delete: bool
 
 
-def debezium_changes(record: object, keys: Sequence[str]) -> Iterator[Change]:
+def debezium_changes(record: object, keys: Sequence[str], order: str | None = None) -> Iterator[Change]:
     """Yields the changes of one event of Debezium, in their order; a tombstone has none.
 
-    An event with the row before and after deletes the earlier key, if it is another one.
+    An event with the row before and after deletes the earlier key, if it is another one. With `order`, a
+    delete has the order of the row before it, and that of an earlier key has the order of the row after it.
 
     Raises, while it is iterated:
         ValueError: it is another kind of record, or lacks a part of the row.
@@ -51,9 +52,9 @@ def debezium_changes(record: object, keys: Sequence[str]) -> Iterator[Change]:
         return
     op = event.get("op")
     if op == "d":
-        yield Change(_deleted_key(_image(event, "before"), keys), is_delete=True)
+        yield Change(_deleted_key(_image(event, "before"), keys, order), is_delete=True)
     elif isinstance(op, str) and op in _ROWS:
-        yield from _written(event, keys)
+        yield from _written(event, keys, order)
     else:
         raise ValueError(f"op: there is no operation {op!r:.60} here, only c, r, u and d")
 
@@ -66,7 +67,7 @@ def _event(record: object) -> Mapping[str, object] | None:
     raise ValueError("an object is wanted, with op, before and after")
 
 
-def _written(event: Mapping[str, object], keys: Sequence[str]) -> Iterator[Change]:
+def _written(event: Mapping[str, object], keys: Sequence[str], order: str | None) -> Iterator[Change]:
     after, before = _image(event, "after"), event.get("before")
     not_sent = [name for name, value in after.items() if _is_not_sent(value)]
     if not_sent:
@@ -77,7 +78,7 @@ def _written(event: Mapping[str, object], keys: Sequence[str]) -> Iterator[Chang
     if isinstance(before, Mapping) and all(name in before for name in keys):
         earlier = _key(before, keys)
         if earlier != _key(after, keys):
-            yield Change(earlier, is_delete=True)
+            yield Change(earlier if order is None else {**earlier, order: after.get(order)}, is_delete=True)
     yield Change(after, is_delete=False)
 
 
@@ -97,11 +98,15 @@ def _is_not_sent(value: object) -> bool:
             return False
 
 
-def _deleted_key(before: Mapping[str, object], keys: Sequence[str]) -> dict[str, object]:
+def _deleted_key(before: Mapping[str, object], keys: Sequence[str], order: str | None) -> dict[str, object]:
     lacking = [name for name in keys if name not in before]
     if lacking:
         raise ValueError(f"before: {', '.join(lacking):.200} identifies the row, and was not sent")
-    return _key(before, keys)
+    if order is None:
+        return _key(before, keys)
+    if before.get(order) is None:
+        raise ValueError(f"before: {order:.200} orders the events, and was not sent")
+    return _key(before, [*keys, order])
 
 
 def _image(event: Mapping[str, object], name: str) -> Mapping[str, object]:

@@ -44,11 +44,19 @@ def check_columns(names: Iterable[str], plan: ReadPlan) -> None:
 
 
 def _check_keys(names: Sequence[str], plan: ReadPlan) -> None:
-    """Checks that the keys of deletes are there: read as NULL, they would delete the rows without a key."""
+    """Checks that the keys of deletes are there, and their order.
+
+    Read as NULL, a key would delete the rows without one, and a delete would lose against every row that has
+    an order.
+    """
     if plan.route is not None:
         # It is unknown which target's records are there.
         return
-    keys = (key for target in plan.targets if target.deletes is not None for key in target.deletes.keys)
-    lacking = next((key for key in keys if key not in names), None)
+    deletes = [target.deletes for target in plan.targets if target.deletes is not None]
+    lacking = next((key for each in deletes for key in each.keys if key not in names), None)
     if lacking is not None:
         raise IngestInvalid(f"There is no column {lacking!r:.100}, which identifies the rows to delete.")
+    orders = [each.order for each in deletes if each.order is not None]
+    lacking = next((order for order in orders if order not in names), None)
+    if lacking is not None:
+        raise IngestInvalid(f"There is no column {lacking!r:.100}, which orders the rows to delete.")

@@ -25,7 +25,7 @@ def row_schema(target: ReadTarget) -> pa.Schema:
 
 def key_fields(target: ReadTarget) -> tuple[Field, ...]:
     """Returns the fields that a deleting record must fit."""
-    keys = () if target.deletes is None else target.deletes.keys
+    keys = () if target.deletes is None else target.deletes.needed
     return tuple(field for field in target.fields if field.name in keys)
 
 

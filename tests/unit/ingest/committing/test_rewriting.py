@@ -343,6 +343,21 @@ def test_keys_that_are_only_deleted_are_deleted_by_the_new_files_too(lake: Lake)
     assert lake.commit(record).targets[0].delete_count == 2
 
 
+def test_an_ordered_upsert_stays_one_result_with_its_deletes(lake: Lake) -> None:
+    """A late record is counted once for each result that has its key."""
+    target = WriteTarget(BEFORE.key, 0, 0, True, (1,), (1, 2), BEFORE.table_uuid, order_field_id=2)
+    rows = lake.files.write(BEFORE, target, [pa.RecordBatch.from_pylist([{"id": 1, "note": "n"}])])
+    marked = all_deletes(pa.RecordBatch.from_pylist([{"id": 2, "note": "m"}]))
+    gone = lake.files.write(BEFORE, target, [marked])
+    sent = [WriteResult.merged(target, [rows, gone]), gone]
+    lake.log.accept(ingest_of(sent), sent)
+    lake.tables.put(WITH_ANOTHER_SPEC)
+    lake.round()
+    results = lake.commits.rounds[-1].write_results
+    assert [(result.record_count, result.delete_count) for result in results] == [(1, 1), (0, 1)]
+    assert {result.target.order_field_id for result in results} == {2}
+
+
 def test_many_keys_are_deleted_by_several_files_and_counted_once(lake: Lake) -> None:
     marked = all_deletes(pa.RecordBatch.from_pylist([{"id": number} for number in range(5)]))
     target = WriteTarget(BEFORE.key, 0, 0, True, (1,), (1,), BEFORE.table_uuid)

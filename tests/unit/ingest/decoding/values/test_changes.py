@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -230,6 +231,40 @@ def test_events_of_debezium_write_and_delete() -> None:
         (3, "d", False),
         (2, None, True),
     ]
+
+
+AT = Field(4, "at", Primitive("long"))
+ORDERED = ReadTarget((ID, AT), deletes=RecordDeletes(("id",), WHEN.when, order="at"))
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_delete_has_its_order_beside_its_key(form: RecordFormat) -> None:
+    records = [{"id": 1, "at": 5, "op": "D"}, {"id": 2, "at": None, "op": "D"}]
+    rows, bad = read(ORDERED, *records, form=form)
+    assert (rows, bad) == ([(1, 5, True), (2, None, True)], [])
+
+
+def test_a_delete_whose_order_was_forgotten_does_not_fit() -> None:
+    rows, [(number, reason)] = read(ORDERED, {"id": 1, "op": "D"}, {"id": 1, "at": None})
+    assert (rows, number) == ([(1, None, False)], 1)
+    assert "at orders the records, and was not sent" in reason
+    with pytest.raises(IngestInvalid, match="no column 'at'"):
+        read(ORDERED, {"id": 1, "op": "D"}, form=RecordFormat.CSV)
+
+
+def test_events_of_debezium_have_the_order_of_their_rows() -> None:
+    deletes = RecordDeletes(("id",), envelope=Envelope.DEBEZIUM, order="price")
+    rows, [(number, reason)] = read(
+        ReadTarget((ID, PRICE), deletes=deletes),
+        {"op": "u", "before": {"id": 1, "price": "1"}, "after": {"id": 2, "price": "2"}},
+        # The key is the same, whatever became of the order.
+        {"op": "u", "before": {"id": 2, "price": "2"}, "after": {"id": 2, "price": "3"}},
+        {"op": "d", "before": {"id": 2, "price": "3"}},
+        {"op": "d", "before": {"id": 2, "price": None}},
+    )
+    two, three = Decimal("2.00"), Decimal("3.00")
+    assert rows == [(1, two, True), (2, two, False), (2, three, False), (2, three, True)]
+    assert (number, "price orders the events, and was not sent" in reason) == (4, True)
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,7 @@ async def test_an_ingest_is_answered_with_its_snapshot(client: httpx.AsyncClient
                 "addedDataFiles": 1,
                 "addedBytes": 100,
                 "deletedKeys": 0,
+                "lateRecords": 0,
                 "writeTargets": [
                     {
                         "writeSchemaColumnIds": [1, 2],
@@ -62,6 +63,7 @@ async def test_an_ingest_is_answered_with_its_snapshot(client: httpx.AsyncClient
                         "dataFiles": 1,
                         "records": 2,
                         "deletedKeys": 0,
+                        "lateRecords": 0,
                         "upsert": None,
                     }
                 ],
