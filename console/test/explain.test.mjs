@@ -178,7 +178,7 @@ test("the text as written is asked for without filters", async () => {
 });
 
 test("a scan in the plan says what it has read so far", async () => {
-  const { readingByTable, wordsOfReading } = await rules("explain/plan_reading");
+  const { readingByTable, readingOfTable, wordsOfReading } = await rules("explain/plan_reading");
   const progress = [
     { table: "lake.s.Sales", rows: 1_250_000, dataFiles: { read: 3, selected: 8 } },
     { table: "lake.s.days", rows: null, dataFiles: { read: null, selected: null } },
@@ -187,7 +187,12 @@ test("a scan in the plan says what it has read so far", async () => {
     { table: null, rows: 2, dataFiles: { read: 1, selected: 1 } },
   ];
   const live = readingByTable([], progress);
-  assert.deepEqual([...live.keys()], ["lake.s.sales", "lake.s.days"]);
-  assert.deepEqual([...live.values()].map(wordsOfReading), ["1.3 M rows, 3 of 8 files", "not known yet"]);
+  const words = ([table, reading]) => [table, reading === null ? null : wordsOfReading(reading)];
+  assert.deepEqual([...live].map(words), [["lake.s.sales", "1.3 M rows, 3 of 8 files"], ["lake.s.days", "not known yet"], ["lake.s.twice", null]]);
+  const rowsOf = (name) => readingOfTable(name, live)?.rows;
+  assert.deepEqual(["SALES", "s.sales", "LAKE.s.sales", "ales", "other.sales", "twice", "", "x"].map(rowsOf), [1_250_000, 1_250_000, 1_250_000, undefined, undefined, undefined, undefined, undefined]);
+  // Which of the two "sales" is, nobody can say, also where one of them is scanned twice.
+  const two = readingByTable([scan("lake.a.sales", 1, 2), scan("lake.a.sales", 1, 2), scan("lake.b.sales", 2, 2)], []);
+  assert.deepEqual([readingOfTable("sales", two), readingOfTable("b.sales", two)?.files?.selected], [undefined, 2]);
   assert.equal(wordsOfReading(readingByTable([scan("lake.s.Sales", 3, 10)], []).get("lake.s.sales")), "3 of 10 files");
 });

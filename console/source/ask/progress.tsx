@@ -4,8 +4,15 @@ import type { Progress as Numbers, Status } from "../gateway/answers";
 import { duration } from "../words/numbers";
 import { barsOf, numbersOf } from "./progress_words";
 
+interface Props {
+  status: Status | null;
+  startedAt?: number;
+  /** Whether what each scan has read is shown here. */
+  hasScans?: boolean;
+}
+
 /** How far a query is: the state, the stages, and what each scan has read. */
-export function Progress({ status, startedAt }: { status: Status | null; startedAt?: number }): JSX.Element {
+export function Progress({ status, startedAt, hasScans = true }: Props): JSX.Element {
   const now = useNow(startedAt !== undefined);
   const elapsedMs = startedAt === undefined ? (status?.elapsedMs ?? 0) : now - startedAt;
   const progress = status?.progress ?? null;
@@ -20,7 +27,7 @@ export function Progress({ status, startedAt }: { status: Status | null; started
       <div class="track" role="progressbar" aria-label="Progress" aria-valuenow={percent} aria-valuemin={0} aria-valuemax={100}>
         <div class={progress === null ? "fill unknown" : "fill"} style={{ width: progress === null ? "30%" : `${percent}%` }} />
       </div>
-      {progress !== null && <Bars progress={progress} />}
+      {progress !== null && <Bars progress={hasScans ? progress : { ...progress, scans: [] }} />}
     </div>
   );
 }

@@ -32,7 +32,8 @@ export function Compare({ id, explanation, withId, onRun }: Props): JSX.Element 
     return <p class="none">The answer is that of <a href={hashOf("explain", explanation.reused.from)}>an earlier query</a>. Compare that one: this one has read nothing.</p>;
   }
   if (explanation.rewrittenSql === null) {
-    return <p class="none">The query ran as written.</p>;
+    const isRun = explanation.state === "SUCCEEDED";
+    return <p class="none">{isRun ? "The query ran as written." : "The gateway has not changed the text, so there is nothing to compare."}</p>;
   }
   return <Plan id={id} explanation={explanation} onRun={onRun} />;
 }

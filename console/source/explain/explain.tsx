@@ -68,7 +68,7 @@ function Ran({ explanation, live, id, principal, route }: OneProps & { explanati
       <Notes explanation={explanation} />
       {!isOver && (
         <Card title="Progress">
-          <Progress {...statusOf(explanation, live)} />
+          <Progress {...statusOf(explanation, live)} hasScans={false} />
           {live?.isAsking === true && <p class="note">Events of the query do not come through, so the page asks for its state.</p>}
           {live !== null && live.problem !== null && <ProblemNote problem={live.problem} />}
         </Card>

@@ -15,7 +15,7 @@ export function Parts({ explanation, live }: { explanation: Explanation; live: L
   const title = state === "PLANNED" ? "What would be read" : isOver ? "What was read" : "What is read";
   return (
     <>
-      <Card title={title}><ScanBars scans={scans} isOver={isOver} /></Card>
+      <Card title={title}><ScanBars scans={scans} progress={progress} isOver={isOver} /></Card>
       <Card title="Filters"><FilterCards filters={filters} scans={scans} isOver={isOver} /></Card>
       <Card title="Plan"><PlanPicture text={plans.optimizedPhysical} scans={scans} progress={progress} /></Card>
       {rewrites.length > 0 && <Card title="Rewrites"><Rewrites rewrites={rewrites} /></Card>}

@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import type { Scan, ScanProgress } from "../gateway/answers";
 import { share } from "../words/numbers";
-import { type Reading, readingByTable, wordsOfReading } from "./plan_reading";
+import { type Reading, type ReadingByTable, readingByTable, readingOfTable, wordsOfReading } from "./plan_reading";
 import { type Placed, type PlanNode, placed, planTree, walk } from "./plan_tree";
 
 const [WIDTH, HEIGHT] = [244, 74];
@@ -69,7 +69,7 @@ function lines(box: Placed): JSX.Element[] {
   });
 }
 
-function Box({ box, reading }: { box: Placed; reading: ReadonlyMap<string, Reading> }): JSX.Element {
+function Box({ box, reading }: { box: Placed; reading: ReadingByTable }): JSX.Element {
   const [x, y] = corner(box);
   const { node } = box;
   const read = readingOf(node, reading);
@@ -96,13 +96,13 @@ function Share({ read }: { read: Reading }): JSX.Element {
   );
 }
 
-function readingOf(node: PlanNode, reading: ReadonlyMap<string, Reading>): Reading | undefined {
-  return node.operator === COLLECTOR ? undefined : reading.get(tableOf(node)?.toLowerCase() ?? "");
+function readingOf(node: PlanNode, reading: ReadingByTable): Reading | undefined {
+  return node.operator === COLLECTOR ? undefined : readingOfTable(tableOf(node) ?? "", reading);
 }
 
 interface OutlineProps {
   node: PlanNode;
-  reading: ReadonlyMap<string, Reading>;
+  reading: ReadingByTable;
 }
 
 /** The same as a list: for small windows, and for those who hear the page. */
@@ -135,7 +135,9 @@ function titleOf(node: PlanNode): string {
 }
 
 function tableOf(node: PlanNode): string | undefined {
-  return node.attributes.get("table")?.replace(/^\[|\]$/g, "").split(", ").join(".");
+  const table = node.attributes.get("table")?.replace(/^\[|\]$/g, "");
+  // The commas of a table function are those of its arguments.
+  return table !== undefined && /^[\w.]+\(/.test(table) ? table : table?.split(", ").join(".");
 }
 
 function detailOf(node: PlanNode): string {

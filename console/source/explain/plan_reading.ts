@@ -13,15 +13,32 @@ export interface Reading {
 
 const MILLION = 1_000_000;
 
-/** Returns what is known by table, in lower case. Several scans of one table cannot be told apart in a plan. */
-export function readingByTable(scans: readonly Scan[], progress: readonly ScanProgress[]): Map<string, Reading> {
+/** What is known by table, in lower case. null: several scans of one table cannot be told apart in a plan. */
+export type ReadingByTable = ReadonlyMap<string, Reading | null>;
+
+export function readingByTable(scans: readonly Scan[], progress: readonly ScanProgress[]): ReadingByTable {
   const ended = scans.map(({ table, dataFiles }): [string, Reading] => [table.toLowerCase(), { files: dataFiles, rows: null, isLive: false }]);
   const live = progress.flatMap(({ table, rows, dataFiles: { read, selected } }): [string, Reading][] => {
     const files = read === null || selected === null ? null : { selected: read, total: selected };
     return table === null ? [] : [[table.toLowerCase(), { files, rows, isLive: true }]];
   });
   const all = [...ended, ...live];
-  return new Map(all.filter(([table]) => all.filter(([other]) => other === table).length === 1));
+  const isAlone = (table: string): boolean => all.filter(([other]) => other === table).length === 1;
+  return new Map(all.map(([table, reading]) => [table, isAlone(table) ? reading : null]));
+}
+
+/**
+ * Returns what is known of a table by its name in the plan. While a query runs, that may be as in its text: without
+ * catalog and schema. Such a name is of the only table that ends with it.
+ */
+export function readingOfTable(name: string, reading: ReadingByTable): Reading | undefined {
+  const wanted = name.toLowerCase();
+  if (wanted === "") {
+    return undefined;
+  }
+  const own = reading.has(wanted) ? [wanted] : [...reading.keys()].filter((table) => table.endsWith(`.${wanted}`));
+  const [only, ...others] = own;
+  return only === undefined || others.length > 0 ? undefined : (reading.get(only) ?? undefined);
 }
 
 export function wordsOfReading({ files, rows, isLive }: Reading): string {

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import type { Scan, Whole } from "../gateway/answers";
+import type { Scan, ScanProgress, Whole } from "../gateway/answers";
 import { count, duration, share, size } from "../words/numbers";
 
 interface Level {
@@ -9,8 +9,18 @@ interface Level {
   shown: (number: Whole) => string;
 }
 
-/** Each scan: what it read of its table, at every level. */
-export function ScanBars({ scans, isOver }: { scans: readonly Scan[]; isOver: boolean }): JSX.Element {
+interface Props {
+  scans: readonly Scan[];
+  /** What the scans have read so far, while the query runs. */
+  progress?: readonly ScanProgress[] | undefined;
+  isOver: boolean;
+}
+
+/** Each scan: what it read of its table, at every level; while the query runs, as far as it is known. */
+export function ScanBars({ scans, progress = [], isOver }: Props): JSX.Element {
+  if (!isOver && progress.length > 0) {
+    return <div class="scans">{progress.map((scan) => <LiveScan scan={scan} />)}</div>;
+  }
   if (scans.length === 0) {
     return <p class="none">{isOver ? "No table was read." : "Not known yet."}</p>;
   }
@@ -22,20 +32,35 @@ function ScanCard({ scan }: { scan: Scan }): JSX.Element {
     <article class="scan">
       <h3 class="mono">{scan.table}</h3>
       <p class="note">{noteOf(scan)}</p>
+      <dl>{levelsOf(scan).map((level) => <Bar {...level} />)}</dl>
+    </article>
+  );
+}
+
+function LiveScan({ scan: { table, rows, dataFiles: { read, selected } } }: { scan: ScanProgress }): JSX.Element {
+  return (
+    <article class="scan">
+      <h3 class="mono">{table ?? "a table"}</h3>
+      <p class="note">{read === null && rows === null ? "It has not begun, or nothing is known of it yet" : "So far"}</p>
       <dl>
-        {levelsOf(scan).map((level) => (
-          <>
-            <dt>{level.name}</dt>
-            <dd>
-              <div class="track" aria-hidden="true">
-                <div class="fill" style={{ width: `${share(level.selected, level.total)}%` }} />
-              </div>
-              <span>{level.shown(level.selected)} of {level.shown(level.total)}</span>
-            </dd>
-          </>
-        ))}
+        {read !== null && selected !== null && <Bar name="Files" selected={read} total={selected} shown={count} />}
+        {rows !== null && <><dt>Rows</dt><dd><span class="so-far">{count(rows)} so far</span></dd></>}
       </dl>
     </article>
+  );
+}
+
+function Bar({ name, selected, total, shown }: Level): JSX.Element {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>
+        <div class="track" aria-hidden="true">
+          <div class="fill" style={{ width: `${share(selected, total)}%` }} />
+        </div>
+        <span>{shown(selected)} of {shown(total)}</span>
+      </dd>
+    </>
   );
 }
 

@@ -31,12 +31,17 @@ export function SharedText({ values }: { values: URLSearchParams }): JSX.Element
     }
     setBusy(false);
   };
+  // A plan is of the values that it was asked with.
+  const change = (next: Record<string, string>): void => {
+    setTyped(next);
+    setPlanned(null);
+  };
   return (
     <>
       <Card title="The text that was shared">
         <p>The gateway shows a query to its caller alone. You can plan its text with your own rights: that says what it would read now.</p>
         {planned === null && <pre tabIndex={0} aria-label="Shared SQL">{sql}</pre>}
-        {names.length > 0 && <ParameterFields names={names} typed={typed} onChange={setTyped} />}
+        {names.length > 0 && <ParameterFields names={names} typed={typed} onChange={change} />}
         {problem !== null && <ProblemNote problem={problem} />}
         <p class="look"><button type="button" disabled={isBusy} onClick={() => void plan()}>{isBusy ? "Planning …" : "Plan it"}</button></p>
       </Card>

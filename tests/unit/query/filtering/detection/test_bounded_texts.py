@@ -6,6 +6,7 @@ import math
 import pickle
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import cast
 
 import pytest
@@ -13,10 +14,13 @@ import pytest
 from service.adapters.processes.bounded_processes import BoundedProcesses
 from service.errors.gateway_error import CallerError
 from service.errors.statement_errors import SqlTooDeep
+from service.model.authentication.principals import Principal, PrincipalKind
 from service.model.filters.filter_record import Reason
 from service.model.policies.decisions import FULL_ACCESS
+from service.model.policies.policies import PolicySet
 from service.model.query.query import QueryRequest
 from service.model.tables.tables import PartitionField, TableColumn, TableName
+from service.policies.live_policies import LivePolicies
 from service.ports.bounded_calls import Answer, BoundedCalls
 from service.query.execution.validate import validate
 from service.query.explaining.explain import explain, plans_of
@@ -24,9 +28,10 @@ from service.query.filtering.detection.detected import Detected
 from service.query.filtering.detection.detections import DetectionBounds, Detections
 from service.query.filtering.detection.in_process import InProcess
 from service.query.filtering.detection.look_for_filters import ready
-from service.query.filtering.detection.read_text import TextReader, read_apart
+from service.query.filtering.detection.read_text import TextReader, is_short, read_apart
 from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
 from tests.fakes.clock import FakeClock
+from tests.fakes.policy_store import FakePolicyStore
 from tests.fakes.probe_values import FakeProbeValues
 from tests.fakes.query_records import filtered_record
 from tests.fakes.views import FakeViews
@@ -195,6 +200,15 @@ def test_plans_that_are_drawn_apart_are_those_that_are_drawn_here(calls: Bounded
     record = filtered_record(JOINED)
     assert explain(record, calls).plans == plans_of(record)
     assert plans_of(record) is not None
+
+
+def test_plans_are_drawn_apart_under_policies(calls: BoundedProcesses) -> None:
+    policies = LivePolicies(FakePolicyStore(policies=PolicySet()), FakeClock())
+    policies.refresh()
+    rights = policies.access_of(Principal("kim", PrincipalKind.KEY, roles=frozenset({"reader"})))
+    record = replace(filtered_record(JOINED), access=rights)
+    assert not is_short(record.sql)
+    assert explain(record, calls).plans == plans_of(record)
 
 
 def test_plans_of_a_text_that_takes_too_long_are_left_out() -> None:
