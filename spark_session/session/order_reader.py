@@ -58,7 +58,9 @@ def orders_sql(asked: StoredOrdersQuery) -> str:
         column = "NULL" if name is None else quoted([name])
         columns.append(f"{column} AS `key_{place}`")
         pairs.append(f"stored.`key_{place}` <=> asked.`key_{place}`")
-        predicate = None if name is None else key_predicate(column, _array(asked.keys.column(place)))
+        # Iceberg projects conditions on partitions by the names that columns have now.
+        can_select = name is not None and asked.has_current_names
+        predicate = key_predicate(column, _array(asked.keys.column(place))) if can_select else None
         if predicate is not None:
             conditions.append(predicate)
     source = f"{table_sql_name(asked.key.table)} VERSION AS OF {asked.snapshot_id}"

@@ -17,6 +17,7 @@ class StoredOrdersQuery:
 
     `keys` has a column for each of `key_columns`, in their order, and NULL is a value like any other. Columns
     are named as in the snapshot's own schema; None: the snapshot has no such column, so it reads as NULL.
+    `has_current_names`: the table names the key columns so now, too.
     """
 
     key: TableKey
@@ -24,6 +25,7 @@ class StoredOrdersQuery:
     key_columns: tuple[str | None, ...]
     order_column: str
     keys: pa.Table
+    has_current_names: bool = True
 
 
 class StoredOrders(Protocol):

@@ -219,6 +219,23 @@ def test_keys_that_no_file_can_hold_are_not_asked_for(catalog: SqlCatalog) -> No
     assert [query.keys.to_pylist() for query in stored.asked] == [[{"key_0": 2}]]
 
 
+def test_a_key_that_was_renamed_since_the_snapshot_has_no_current_name(catalog: SqlCatalog) -> None:
+    """Iceberg would project a condition on it to the partitions of the column that has the name now."""
+    table = created(catalog)
+    appended(table, [(1, 5, None, "old")])
+    result = written(table, [((1, 1, None, "late"), False)], (1,), 2)
+    stored = FakeStoredOrders(lambda: table)
+    committable = Committable(KEY, uuid4(), (uuid4(),), (result,))
+    late_filter(stored).without_late(table, committable)
+    with table.update_schema() as change:
+        change.rename_column("a", "id")
+    late_filter(stored).without_late(table, committable)
+    assert [(query.key_columns, query.has_current_names) for query in stored.asked] == [
+        (("a",), True),
+        (("a",), False),
+    ]
+
+
 def test_rows_from_before_the_order_existed_have_none(catalog: SqlCatalog) -> None:
     table = created(catalog)
     appended(table, [(1, 9, "z", "old")])

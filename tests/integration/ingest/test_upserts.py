@@ -1135,7 +1135,7 @@ def test_many_keys_find_their_rows_in_files_whose_bounds_are_cut(lakehouse: Upse
         # As wide as the column is now; the snapshot knows neither the type nor the name.
         counts = [None, 1 << 40, *range(-count, 0)]
         wide = pa.table({"key_0": pa.array(counts, pa.int64())})
-        by_number = replace(query, key_columns=("number",), keys=wide)
+        by_number = replace(query, key_columns=("number",), keys=wide, has_current_names=False)
         assert found_orders(stored, by_number) == {0: 300} | {
             place: number for place, number in enumerate(counts) if number is not None and number < 0
         }

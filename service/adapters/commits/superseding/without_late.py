@@ -145,7 +145,8 @@ def _question(
     kinds = [table.schema().find_field(field_id).field_type for field_id in ids]
     columns = [_as_engines_have(*pair) for pair in zip(keys.columns, kinds, strict=True)]
     asked = pa.Table.from_arrays(columns, names=keys.column_names)
-    return StoredOrdersQuery(committable.key, head.snapshot_id, names, order, asked)
+    has_current_names = names == tuple(_name(table.schema(), field_id) for field_id in ids)
+    return StoredOrdersQuery(committable.key, head.snapshot_id, names, order, asked, has_current_names)
 
 
 def _check_readable(schema: Schema, wanted: Set[int], table: str) -> None:
