@@ -36,6 +36,7 @@ SENTENCES: Mapping[Reason, str] = MappingProxyType(
         Reason.THRESHOLD_EXCEEDED: "There are more keys than the gateway accepts for one filter.",
         Reason.COLLECT_TIMED_OUT: "The keys were not collected in time.",
         Reason.COLLECT_FAILED: "Collecting the keys failed.",
+        Reason.ARRIVED_TOO_LATE: "The keys came after the scan had begun.",
         Reason.SNAPSHOT_MOVED: "A table changed while the keys were collected.",
         Reason.REWRITE_REJECTED: "The table reference cannot be replaced in this text, or the engine rejected"
         " the rewritten text. The query ran as written.",

@@ -22,6 +22,7 @@ from service.query.filtering.detection.text_readings import Reading
 from service.query.filtering.engine_keys import Collecting
 from service.query.filtering.fetched_relations import LocalRelations
 from service.query.filtering.formed_filters import applied_filters, filter_records, formed_filters
+from service.query.filtering.late_filters import late_filters
 from service.query.filtering.one_reading import one_reading_records
 from service.query.filtering.prefetched_sets import PrefetchedSets
 from service.query.filtering.pruned_change import (
@@ -177,7 +178,12 @@ class Pruner:
     ) -> PrunedQuery:
         formed = formed_filters(detected, outcomes, asked.bounds)
         applied = applied_filters(formed)
-        pruned = replace(pruned, filters=(*filter_records(formed, detected), *detected.detection.rejected))
+        pruned = replace(
+            pruned,
+            filters=(*filter_records(formed, detected), *detected.detection.rejected),
+            # A session may have other settings than the engine that chooses the files.
+            late=() if asked.request.session else late_filters(detected, outcomes, asked.bounds),
+        )
         cached = self._cached_relations(detected, asked)
         found = rewritten(pruned, detected, applied, cached, asked.bounds.rewrites)
         together = one_reading_records(detected, outcomes, found.rewrites)
