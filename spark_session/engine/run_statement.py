@@ -96,6 +96,9 @@ def run(session: WarmSession, statement: Statement, attempt: Attempt) -> EngineR
         if statement.admit is not None:
             session.children.use_pool(child, statement.admit(session.planned_work.read(frame)))
         with session.late_scans.watched(frame, statement.late_filters) as late:
+            if statement.late_filters and statement.is_canceled():
+                # It may have waited for files, when it had no job yet that a cancellation could have stopped.
+                raise QueryCanceled
             kept, is_truncated = collected(session, frame, is_short, statement)
         return EngineResult(
             rows=kept.schema.empty_table() if isinstance(kept, WrittenRows) else kept,

@@ -30,11 +30,17 @@ _FAILURES = (PySparkException, *UNREACHABLE)
 
 
 class LateScans:
-    """Asks `LateScans.java` in the driver's JVM. A failure leaves scans as they are."""
+    """Asks `LateScans.java` in the driver's JVM. A failure leaves scans as they are.
 
-    def __init__(self, gateway: JavaGateway, root: SparkSession, children: ChildSessions) -> None:
-        self._java = java_instance(gateway, "sluice.scans.LateScans")
-        self._java.open(root._jsparkSession)
+    Unless it `is_on`, late filters are left unused, and Spark's planning is as if there were none.
+    """
+
+    def __init__(
+        self, gateway: JavaGateway, root: SparkSession, children: ChildSessions, is_on: bool
+    ) -> None:
+        self._java = java_instance(gateway, "sluice.scans.LateScans") if is_on else None
+        if self._java is not None:
+            self._java.open(root._jsparkSession)
         self._children = children
         # A condition may come in the thread of a query, whose session must stay its own.
         self._planners = ThreadPoolExecutor(PLANNERS, thread_name_prefix="late-scans")
@@ -63,8 +69,10 @@ class LateScans:
     def _scans(
         self, frame: DataFrame, filters: Sequence[LateFilter]
     ) -> Sequence[tuple[LateFilter, JavaObject]]:
+        if self._java is None or not filters:
+            return ()
         try:
-            execution = frame._jdf.queryExecution() if filters else None
+            execution = frame._jdf.queryExecution()
             found = [
                 (late, self._java.watch(execution, str(late.table), late.snapshot_id)) for late in filters
             ]

@@ -85,7 +85,7 @@ class WarmSession:
         self.kept_rows = KeptRows(jvm.gateway, root, settings.max_hash_relation_bytes)
         self.file_cache = FileCache(jvm.gateway)
         self.manifest_entries = ManifestEntries(jvm.gateway, root, settings.max_manifest_entry_bytes)
-        self.late_scans = LateScans(jvm.gateway, root, self.children)
+        self.late_scans = LateScans(jvm.gateway, root, self.children, settings.takes_late_filters)
         self.relations = LocalRelationStore(
             jvm.gateway,
             self.children,

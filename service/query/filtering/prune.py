@@ -68,12 +68,22 @@ class Pruner:
         self._bounds = bounds
         self._asked = asked
 
-    def prune(self, request: QueryRequest, access: Access, is_canceled: Callable[[], bool]) -> PrunedQuery:
+    def prune(
+        self,
+        request: QueryRequest,
+        access: Access,
+        is_canceled: Callable[[], bool],
+        *,
+        takes_late: bool = True,
+    ) -> PrunedQuery:
         """Returns the query with its scans pruned, as far as that is possible and pays.
 
-        Keys and cached rows are those that `access` shows.
+        Keys and cached rows are those that `access` shows. Unless `takes_late`, it runs without the filters
+        that are late, whatever the operator's bounds say.
         """
         bounds = self._bounds.within(request.pruning)
+        if not takes_late:
+            bounds = replace(bounds, takes_late=False)
         if not bounds.is_enabled:
             return PrunedQuery(request.sql, otherwise=Reason.DISABLED)
         try:
