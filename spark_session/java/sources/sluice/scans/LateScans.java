@@ -10,6 +10,7 @@ import org.apache.iceberg.Snapshot;
 import org.apache.iceberg.Table;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Literal$;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.connector.read.Scan;
@@ -17,6 +18,7 @@ import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec;
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec;
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 import sluice.collections.IdentityMap;
 
 /**
@@ -40,8 +42,8 @@ public final class LateScans {
     /**
      * Returns the scan of this table at this snapshot in a planned query that has not run yet.
      *
-     * <p>Null if the query is not adaptive, or if its plan has no such scan, or several of the table: Spark may use the
-     * rows of one of them for another one, which has no filter.
+     * <p>Null if the query is not adaptive, or if it refers to the table more than once, or if its plan has no such scan,
+     * or several of the table: Spark may use the rows of one of them for another one, which has no filter.
      */
     public LateScan watch(QueryExecution execution, String table, long snapshot) throws ReflectiveOperationException {
         if (!(execution.executedPlan() instanceof AdaptiveSparkPlanExec plan)) {
@@ -56,6 +58,10 @@ public final class LateScans {
             }
         }
         if (found.size() != 1 || !isPlain(found.get(0)) || snapshotOf(found.get(0).scan()) != snapshot) {
+            return null;
+        }
+        if (references(execution.analyzed(), table) != 1) {
+            // Spark may have dropped the reference that the filter is for, and this is the scan of another one.
             return null;
         }
         LateScan known = watched.get(found.get(0).scan());
@@ -80,6 +86,18 @@ public final class LateScans {
         list(plan.subqueries()).forEach(subquery -> collect(subquery, into));
     }
 
+    /** Counts the references of an analyzed query to a table, in whatever way they name it. */
+    private static int references(LogicalPlan plan, String table) {
+        int found = plan instanceof DataSourceV2Relation read && read.table().name().equalsIgnoreCase(table) ? 1 : 0;
+        for (LogicalPlan child : list(plan.children())) {
+            found += references(child, table);
+        }
+        for (LogicalPlan subquery : list(plan.subqueries())) {
+            found += references(subquery, table);
+        }
+        return found;
+    }
+
     /** Whether nothing above the scan knows how its rows are divided among its partitions. */
     static boolean isPlain(BatchScanExec exec) {
         return exec.keyGroupedPartitioning().isEmpty() && exec.ordering().isEmpty();
@@ -102,7 +120,7 @@ public final class LateScans {
     /** Returns a node that runs these tasks of the scan. */
     static BatchScanExec withTasks(BatchScanExec exec, List<Object> tasks) throws ReflectiveOperationException {
         resetting(exec.scan().getClass()).invoke(exec.scan(), tasks);
-        // Spark keeps a node if the new one is equal, and takes the rows of an equal one.
+        // Spark keeps a node if the new one is equal. Its cache of stages has the plan before this rule.
         List<Expression> filters = new ArrayList<>(list(exec.runtimeFilters()));
         filters.add(Literal$.MODULE$.TrueLiteral());
         BatchScanExec left = exec.copy(
