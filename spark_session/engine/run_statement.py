@@ -95,7 +95,11 @@ def run(session: WarmSession, statement: Statement, attempt: Attempt) -> EngineR
             raise QueryCanceled
         if statement.admit is not None:
             session.children.use_pool(child, statement.admit(session.planned_work.read(frame)))
-        kept, is_truncated = collected(session, frame, is_short, statement)
+        with session.late_scans.watched(frame, statement.late_filters) as late:
+            if statement.late_filters and statement.is_canceled():
+                # It may have waited for files, when it had no job yet that a cancellation could have stopped.
+                raise QueryCanceled
+            kept, is_truncated = collected(session, frame, is_short, statement)
         return EngineResult(
             rows=kept.schema.empty_table() if isinstance(kept, WrittenRows) else kept,
             written=kept if isinstance(kept, WrittenRows) else None,
@@ -110,6 +114,7 @@ def run(session: WarmSession, statement: Statement, attempt: Attempt) -> EngineR
             lineage=lambda: session.column_lineage.read(asked),
             applied=attempt.applied,
             reads=lambda: session.reuse_facts.reads(frame),
+            late_uses=late.uses(),
         )
 
 

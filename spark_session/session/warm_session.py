@@ -32,6 +32,7 @@ from spark_session.session.commands import CommandReader
 from spark_session.session.cpu_times import CpuTimeReader
 from spark_session.session.guard import Guard
 from spark_session.session.job_spans import JobSpans
+from spark_session.session.late_scans import LateScans
 from spark_session.session.local_relation_store import LocalRelationStore
 from spark_session.session.order_reader import OrderReader
 from spark_session.session.parameter_types import ParameterTypes
@@ -85,6 +86,7 @@ class WarmSession:
         self.kept_rows = KeptRows(jvm.gateway, root, settings.max_hash_relation_bytes)
         self.file_cache = FileCache(jvm.gateway)
         self.manifest_entries = ManifestEntries(jvm.gateway, root, settings.max_manifest_entry_bytes)
+        self.late_scans = LateScans(jvm.gateway, root, self.children, settings.takes_late_filters)
         self.relations = LocalRelationStore(
             jvm.gateway,
             self.children,
@@ -174,6 +176,7 @@ class WarmSession:
         """Stops Spark, then the JVM, even if it no longer answers, within some seconds."""
         self.jobs.close(JOBS_REPORTED_WITHIN_S)
         self.children.close()
+        self.late_scans.close()
         self.catalogs.close()
         # In a thread: only its end can interrupt a call to a hanging JVM.
         stopping = threading.Thread(target=self._stop_context, name="spark-stop", daemon=True)

@@ -94,6 +94,8 @@ class SparkSettings:
     """Names the scheduler's pools, as `spark_session.settings.scheduler_pools` writes them."""
     counts_cpu: bool = False
     """Whether the CPU time of each query's tasks is summed up."""
+    takes_late_filters: bool = False
+    """Whether filters that come while a query runs may leave out files of its scans."""
 
     @property
     def has_session_tables(self) -> bool:

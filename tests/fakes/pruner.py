@@ -39,6 +39,7 @@ def pruner(
     rewrites: frozenset[RewriteKind] = frozenset(RewriteKind),
     asked: AskedRequests | None = None,
     carrier: KeyCarrier | None = None,
+    takes_late: bool = False,
 ) -> Pruner:
     """Builds the real pruner over fakes; it does nothing unless enabled."""
     keys = EngineKeys(engine, max_filter_bytes=32 << 20, max_ranges=32)
@@ -58,6 +59,7 @@ def pruner(
         min_table_bytes=0,
         form=FormBounds(max_in_list=200, max_ranges=32, max_listed=2000),
         rewrites=RewriteBounds(kinds=rewrites, slots=2),
+        takes_late=takes_late,
     )
     relations = LocalRelations(
         FakeRelations(), ThreadPoolExecutor(1), RelationBounds(max_rows=100, max_bytes=10_000)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from spark_session.engine.engine import SparkEngine
@@ -42,9 +43,9 @@ def started(settings: SparkSettings) -> Iterator[SparkEngine]:
 
 @contextmanager
 def plain_engine(folder: Path) -> Iterator[SparkEngine]:
-    """Runs an engine with one catalog and with default settings."""
+    """Runs an engine with one catalog and with default settings, except that it takes late filters."""
     settings = SparkSettings("local[2]", jars(), folder, hadoop_catalog(folder), ("lake",), "lake", "1g")
-    with started(settings) as engine:
+    with started(replace(settings, takes_late_filters=True)) as engine:
         yield engine
 
 

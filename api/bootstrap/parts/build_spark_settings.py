@@ -63,6 +63,7 @@ def build_spark_settings(
         },
         pools_file=pools_file(settings, folder("logs")),
         counts_cpu=groups is not None and groups.counts_cpu,
+        takes_late_filters=settings.dynamic_filtering_late_filters,
     )
 
 

@@ -127,4 +127,5 @@ def _pruning_bounds(settings: Settings, slots: int) -> PruningBounds:
             max_values=settings.dynamic_filtering_max_tuple_values,
         ),
         rewrites=RewriteBounds(kinds=frozenset(settings.rewrites), slots=slots),
+        takes_late=settings.dynamic_filtering_late_filters,
     )

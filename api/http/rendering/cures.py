@@ -119,6 +119,11 @@ CURES: Mapping[Reason, Cure] = MappingProxyType(
             "operations/runbook.md#sluicefiltersfail",
             ("dynamic_filtering_collect_timeout_s", "dynamic_filtering_max_collection_s"),
         ),
+        Reason.ARRIVED_TOO_LATE: Cure(
+            "Run the query again: the keys are in the cache now. Or ask the operator for a longer wait.",
+            "operations/runbook.md#sluicefiltersfail",
+            ("dynamic_filtering_collect_timeout_s",),
+        ),
         Reason.COLLECT_FAILED: Cure(
             "Run the query again. If it stays so, the operator finds the cause in the gateway's log.",
             "operations/runbook.md#sluicefiltersfail",

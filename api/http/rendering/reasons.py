@@ -37,6 +37,7 @@ SENTENCES: Mapping[Reason, str] = MappingProxyType(
         Reason.THRESHOLD_EXCEEDED: "There are more keys than the gateway accepts for one filter.",
         Reason.COLLECT_TIMED_OUT: "The keys were not collected in time.",
         Reason.COLLECT_FAILED: "Collecting the keys failed.",
+        Reason.ARRIVED_TOO_LATE: "The keys came after the scan had begun.",
         Reason.SNAPSHOT_MOVED: "A table changed while the keys were collected.",
         Reason.REWRITE_REJECTED: "The table reference cannot be replaced in this text, or the engine rejected"
         " the rewritten text. The query ran as written.",
@@ -55,6 +56,7 @@ SOURCES: Mapping[FilterSource, str] = MappingProxyType(
         FilterSource.CARRIED_OVER: "carried over from an earlier snapshot, with the keys of files added"
         " since",
         FilterSource.CONTAINED: "contained in a cached set with wider conditions",
+        FilterSource.ARRIVED_LATE: "collected while the query ran",
         FilterSource.NONE: "not collected",
     }
 )

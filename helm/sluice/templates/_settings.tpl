@@ -219,6 +219,7 @@
 {{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_detection_timeout_s" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_collect_timeout_s" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_max_collection_s" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_late_filters" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_collectors" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_max_in_list" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_max_listed_keys" "kind" "integer") }}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from concurrent.futures import Future
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from service.model.filters.dynamic_filter import Build, JoinType, Probe
@@ -31,6 +32,7 @@ class Reason(StrEnum):
     THRESHOLD_EXCEEDED = "THRESHOLD_EXCEEDED"
     COLLECT_TIMED_OUT = "COLLECT_TIMED_OUT"
     COLLECT_FAILED = "COLLECT_FAILED"
+    ARRIVED_TOO_LATE = "ARRIVED_TOO_LATE"
     SNAPSHOT_MOVED = "SNAPSHOT_MOVED"
     REWRITE_REJECTED = "REWRITE_REJECTED"
     SOURCE_NOT_SUPPORTED = "SOURCE_NOT_SUPPORTED"
@@ -43,7 +45,8 @@ class FilterOutcome:
     """The outcome of collecting one filter's keys; `byte_count` is that of the keys as they are cached.
 
     `rows_read` is the fingerprint of the relation that was loaded into memory with the keys, by the same
-    query. `detail` says where the keys were found, if not in a place of their own.
+    query. `detail` says where the keys were found, if not in a place of their own. `later` resolves with the
+    outcome of a collection that goes on after the query has stopped waiting for it; None: none does.
     """
 
     data: DynamicFilteringData
@@ -54,6 +57,7 @@ class FilterOutcome:
     note: str = ""
     rows_read: str = ""
     detail: str = ""
+    later: Future[FilterOutcome | None] | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def none(cls, reason: Reason, note: str = "") -> FilterOutcome:

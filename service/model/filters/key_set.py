@@ -28,12 +28,14 @@ class FilterSource(StrEnum):
 
     CARRIED_OVER: keys of an earlier snapshot that were cached, with those of the files added since.
     CONTAINED: keys found in the kept rows of a cached set with wider conditions.
+    ARRIVED_LATE: keys that came after the query had begun, and before the scan had.
     """
 
     CACHED = "CACHED"
     COLLECTED = "COLLECTED"
     CARRIED_OVER = "CARRIED_OVER"
     CONTAINED = "CONTAINED"
+    ARRIVED_LATE = "ARRIVED_LATE"
     NONE = "NONE"
 
 

@@ -21,6 +21,7 @@ from service.model.query.written_rows import ResultPlace, WrittenRows
 from service.model.sessions.session_changes import SessionChange
 from service.model.sessions.sessions import SessionValues
 from service.model.writes.writes import BeginWrite
+from service.ports.engine.late_filters import LateFilter, LateUse
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,7 +41,7 @@ class Statement:
     `begin_write` is called right before the statement changes anything; None: it may change nothing.
     `is_rehearsal`: no caller asked. A text that ran while an engine was lost is then refused, and a success
     does not prove that the text is harmless. `is_of_state`: it makes or reads a state of an aggregation, and
-    may call each `StateFunction`.
+    may call each `StateFunction`. `late_filters` may leave out files of scans that have not begun.
     """
 
     query_id: UUID
@@ -63,6 +64,7 @@ class Statement:
     begin_write: BeginWrite | None = None
     is_rehearsal: bool = False
     is_of_state: bool = False
+    late_filters: tuple[LateFilter, ...] = ()
 
     def text_fingerprint(self) -> str:
         """Returns the same text for two statements that come from one text with the same values."""
@@ -82,6 +84,7 @@ class EngineResult:
     the tables as its plan read them, None when it is unknown. `change` is what the statement changes in its
     caller's session; only the session's store makes it so. `reused` is the earlier query whose state it was
     made from. `written` are the rows if the engine left them in the statement's place; `rows` has none then.
+    `late_uses` says by their ids what became of the late filters that came while it ran.
     """
 
     rows: pa.Table
@@ -99,6 +102,7 @@ class EngineResult:
     change: SessionChange | None = None
     reused: Reused | None = None
     written: WrittenRows | None = None
+    late_uses: Mapping[str, LateUse] = field(default_factory=dict)
 
 
 class Engine(Protocol):

@@ -82,6 +82,7 @@ class WritePruning:
             replace(asked, sql=sql, pruning=replace(asked.pruning, rewrites=allowed)),
             self.query.access,
             self.query.is_canceled,
+            takes_late=False,
         )
         if pruned.rewritten_sql is None:
             return PrunedWrite(replace(pruned, sql=asked.sql))

@@ -35,6 +35,7 @@ def run_pruned(
         if pruned.rewritten_sql is not None:
             result = _rewritten_rows(query, pruned, pruner, engine, retries)
             if isinstance(result, EngineResult):
+                pruned = pruned.with_late(result.late_uses)
                 if query.text.explain is not None:
                     return RunOutcome(pruned, result)
                 verification = _verification(query, pruned, result, pruner, engine, retries)
@@ -111,7 +112,10 @@ def _distrust(query: QueryHandle, pruned: PrunedQuery, pruner: Pruner) -> None:
 
 def _run_rewritten(query: QueryHandle, pruned: PrunedQuery, engine: Engine, retries: int) -> EngineResult:
     statement = replace(
-        statement_of(query, pruned.sql), relations=pruned.relations, properties=pruned.properties
+        statement_of(query, pruned.sql),
+        relations=pruned.relations,
+        properties=pruned.properties,
+        late_filters=tuple(keys.filter for keys in pruned.late),
     )
     if statement.session is not None:
         # The text names no view of the session, or none any more; names that pruning has written name tables.

@@ -298,9 +298,11 @@ def _with_source(outcome: FilterOutcome, uncached: UncachedData) -> FilterOutcom
 
 def _outcome(future: Future[FilterOutcome | None], note: str) -> FilterOutcome | None:
     # A late collection that has not begun leaves the queue: those behind it would be late as well.
-    if future.cancel() or not future.done():
-        # A running one goes on for a while, and the next query that needs these keys finds them.
+    if future.cancel():
         return FilterOutcome.none(Reason.COLLECT_TIMED_OUT, note)
+    if not future.done():
+        # A running one goes on for a while, for this query's scans and for the next query with these keys.
+        return replace(FilterOutcome.none(Reason.COLLECT_TIMED_OUT, note), later=future)
     try:
         return future.result()
     except Exception as failure:  # the outermost edge of a collection: the other filters are unaffected

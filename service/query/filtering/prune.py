@@ -22,6 +22,7 @@ from service.query.filtering.detection.text_readings import Reading
 from service.query.filtering.engine_keys import Collecting
 from service.query.filtering.fetched_relations import LocalRelations
 from service.query.filtering.formed_filters import applied_filters, filter_records, formed_filters
+from service.query.filtering.late_filters import late_filters
 from service.query.filtering.one_reading import one_reading_records
 from service.query.filtering.prefetched_sets import PrefetchedSets
 from service.query.filtering.pruned_change import (
@@ -67,12 +68,22 @@ class Pruner:
         self._bounds = bounds
         self._asked = asked
 
-    def prune(self, request: QueryRequest, access: Access, is_canceled: Callable[[], bool]) -> PrunedQuery:
+    def prune(
+        self,
+        request: QueryRequest,
+        access: Access,
+        is_canceled: Callable[[], bool],
+        *,
+        takes_late: bool = True,
+    ) -> PrunedQuery:
         """Returns the query with its scans pruned, as far as that is possible and pays.
 
-        Keys and cached rows are those that `access` shows.
+        Keys and cached rows are those that `access` shows. Unless `takes_late`, it runs without the filters
+        that are late, whatever the operator's bounds say.
         """
         bounds = self._bounds.within(request.pruning)
+        if not takes_late:
+            bounds = replace(bounds, takes_late=False)
         if not bounds.is_enabled:
             return PrunedQuery(request.sql, otherwise=Reason.DISABLED)
         try:
@@ -177,7 +188,12 @@ class Pruner:
     ) -> PrunedQuery:
         formed = formed_filters(detected, outcomes, asked.bounds)
         applied = applied_filters(formed)
-        pruned = replace(pruned, filters=(*filter_records(formed, detected), *detected.detection.rejected))
+        pruned = replace(
+            pruned,
+            filters=(*filter_records(formed, detected), *detected.detection.rejected),
+            # A session may have other settings than the engine that chooses the files.
+            late=() if asked.request.session else late_filters(detected, outcomes, asked.bounds),
+        )
         cached = self._cached_relations(detected, asked)
         found = rewritten(pruned, detected, applied, cached, asked.bounds.rewrites)
         together = one_reading_records(detected, outcomes, found.rewrites)

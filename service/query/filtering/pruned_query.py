@@ -11,8 +11,10 @@ from service.model.query.rewrites import RewriteRecord
 from service.model.query.scan_metrics import PruningMetrics, ScanRecord, Selection
 from service.model.tables.sql import ReferenceLabel
 from service.model.tables.tables import TableFacts
+from service.ports.engine.late_filters import LateUse
 from service.pruning.detection import FilterAssignment
 from service.pruning.predicates.predicate import FormedPredicate
+from service.query.filtering.late_keys import LateKeys, with_uses
 from service.query.filtering.unpinned import UnpinnedTables
 
 
@@ -27,7 +29,7 @@ class PrunedQuery:
     of a pruned text in that form, as filters may make more scans unnecessary. `relations` and `properties`
     are what the rewritten text needs of the engine; `cached_tables` are the tables of these relations. The
     rows are right only if the `unpinned` tables have not changed when the rows are there. `facts` are those
-    of the tables that a rewritten text was made from.
+    of the tables that a rewritten text was made from. `late` are filters whose keys may come while it runs.
     """
 
     sql: str
@@ -49,6 +51,15 @@ class PrunedQuery:
     detect_ms: int = 0
     filters_ms: int = 0
     facts: tuple[TableFacts, ...] = ()
+    late: tuple[LateKeys, ...] = ()
+
+    def with_late(self, uses: Mapping[str, LateUse]) -> PrunedQuery:
+        """Returns the query after a run, with what became of its late filters."""
+        if not uses:
+            return self
+        used = {keys.fingerprint for keys in self.late if uses.get(keys.filter.filter_id) is LateUse.USED}
+        filters = with_uses(self.filters, self.late, uses)
+        return replace(self, filters=filters, fingerprints=self.fingerprints | used)
 
     def as_written(self, sql: str, reason: Reason = Reason.REWRITE_REJECTED) -> PrunedQuery:
         """Returns the query unpruned, after the engine rejected the text or its rows were unusable."""

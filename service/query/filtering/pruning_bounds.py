@@ -14,7 +14,10 @@ from service.query.filtering.rewrite import RewriteBounds
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PruningBounds:
-    """The operator's bounds, or those of one query. `max_filter_bytes` None: as many as are collected."""
+    """The operator's bounds, or those of one query. `max_filter_bytes` None: as many as are collected.
+
+    `takes_late`: a filter that comes after the query has begun may leave out files of scans that have not.
+    """
 
     is_enabled: bool
     min_table_bytes: int
@@ -22,6 +25,7 @@ class PruningBounds:
     rewrites: RewriteBounds
     max_filter_bytes: int | None = None
     tuples: TupleBounds = NO_TUPLES
+    takes_late: bool = False
 
     def within(self, asked: PruningRequest) -> PruningBounds:
         """Applies a caller's options; `asked` never exceeds the operator's bounds."""
@@ -36,6 +40,7 @@ class PruningBounds:
             ),
             max_filter_bytes=asked.max_filter_bytes,
             tuples=_tuples(self.tuples, asked),
+            takes_late=self.takes_late,
         )
 
     def form_of(self, data: DynamicFilteringData) -> tuple[FormBounds, bool]:

@@ -49,9 +49,12 @@ def rewritten(
     cached: Cached,
     bounds: RewriteBounds,
 ) -> PrunedQuery:
-    """Returns the query with its filters and cached relations in its text; unchanged if it has none."""
+    """Returns the query with its filters and cached relations in its text; unchanged if it has none.
+
+    If filters may still come, its tables are at least pinned.
+    """
     relations = usable_relations(detected, applied, pruned.filters, cached)
-    if not applied and not relations:
+    if not applied and not relations and not pruned.late:
         return pruned
     local = {place.reference_end: place for place, _ in relations}
     pinned = pins(detected, applied, local.values())

@@ -101,7 +101,9 @@ class StateReader:
             raise NotRefreshable(RefreshOutcome.TOO_COMPLEX) from failure
         if pinned is None:
             raise NotRefreshable(RefreshOutcome.NOT_PINNED)
-        pruned = self._pruner.prune(replace(request, sql=pinned), query.access, query.is_canceled)
+        pruned = self._pruner.prune(
+            replace(request, sql=pinned), query.access, query.is_canceled, takes_late=False
+        )
         if since is None:
             return pruned
         added = added_sql(pruned.sql, since, snapshots[refreshing.fact])

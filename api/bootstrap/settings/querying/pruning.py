@@ -33,6 +33,11 @@ class PruningSettings(BaseModel):
         le=86_400,
         description="how long collecting a filter may take, even after its queries have stopped waiting",
     )
+    dynamic_filtering_late_filters: bool = Field(
+        False,
+        description="use a filter that comes after its query has begun, if the scan that it prunes has not;"
+        " set it after all replicas have been updated",
+    )
     dynamic_filtering_collectors: int = Field(
         8, ge=1, le=256, description="filters that are collected at the same time"
     )

@@ -28,6 +28,7 @@ from tests.fakes.catalogs import FakeCatalogs
 from tests.fakes.engine import FakeEngine
 from tests.fakes.filter_cache import FakeFilterCache
 from tests.fakes.key_collector import FakeKeyCollector
+from tests.fakes.late_executor import LateExecutor
 from tests.fakes.pruner import pruner
 from tests.fakes.write_log import FakeCommitMarks, FakeWriteLog
 from tests.unit.pruning.tables import TABLES
@@ -43,6 +44,10 @@ PRUNED_MERGE = (
     " ON (t.day_key = s.day_key) AND (`t`.`day_key` IN (3, 9, NULL)) -- days\nWHEN MATCHED THEN DELETE"
 )
 DELETE = "DELETE FROM lake.shop.sales WHERE day_key IN (SELECT day_key FROM lake.shop.calendar)"
+INSERT = (
+    "INSERT INTO lake.shop.copy SELECT f.note FROM lake.shop.sales f JOIN lake.shop.calendar d"
+    " ON f.day_key = d.day_key WHERE d.year = 2000"
+)
 
 
 AS_SET = PruningRequest()
@@ -89,7 +94,9 @@ class WritingEngine(FakeEngine):
 
 
 class Writing:
-    def __init__(self, keys: tuple[Key, ...] = ((3,), (9,)), *, is_pruning: bool = True) -> None:
+    def __init__(
+        self, keys: tuple[Key, ...] = ((3,), (9,)), *, is_pruning: bool = True, is_late: bool = False
+    ) -> None:
         self.marks = FakeCommitMarks()
         self.engine = WritingEngine(self.marks)
         self.catalogs = FakeCatalogs(
@@ -106,6 +113,9 @@ class Writing:
             self.bench.clock,
             is_enabled=True,
             reader=AnyKeys(keys),
+            executor=LateExecutor((0,)) if is_late else None,
+            collect_timeout_s=0 if is_late else 10,
+            takes_late=True,
         )
 
     def run(self, sql: str, pruning: PruningRequest = AS_SET) -> QueryHandle:
@@ -155,15 +165,20 @@ def test_the_query_of_an_insert_is_pruned() -> None:
     writing.engine.write = Write(
         WriteKind.INSERT, TableName("lake", "shop", "copy"), (str(SALES), str(CALENDAR))
     )
-    writing.run(
-        "INSERT INTO lake.shop.copy SELECT f.note FROM lake.shop.sales f JOIN lake.shop.calendar d"
-        " ON f.day_key = d.day_key WHERE d.year = 2000"
-    )
+    writing.run(INSERT)
     [text] = writing.engine.texts
     assert text.startswith(
         "INSERT INTO lake.shop.copy SELECT f.note FROM (SELECT * FROM lake.shop.sales VERSION"
     )
     assert "`day_key` IN (3, 9" in text
+
+
+def test_an_insert_runs_as_written_if_its_keys_are_late() -> None:
+    writing = Writing(is_late=True)
+    writing.engine.write = Write(
+        WriteKind.INSERT, TableName("lake", "shop", "copy"), (str(SALES), str(CALENDAR))
+    )
+    assert Reason.COLLECT_TIMED_OUT in writing.reasons(INSERT)
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,7 @@ class PrunedRun:
     engine: FakeEngine = field(default_factory=FakeEngine)
     # Filters only: local relations would also change the text, once they are in memory.
     rewrites: frozenset[RewriteKind] = frozenset()
+    takes_late: bool = False
 
     def __post_init__(self) -> None:
         self.reader = FakeKeyCollector()
@@ -74,6 +75,7 @@ class PrunedRun:
             # Keys that are not ready at once are late.
             collect_timeout_s=0,
             rewrites=self.rewrites,
+            takes_late=self.takes_late,
         )
 
     def ran(self, is_verified: bool = False, sql: str = SQL) -> QueryHandle:

@@ -1,0 +1,110 @@
+"""Finds the filters that may still leave out files when their keys come while the query runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from concurrent.futures import CancelledError, Future
+from dataclasses import replace
+
+import structlog
+
+from service.model.filters.filter_record import FilterOutcome, FilterRecord
+from service.model.filters.key_set import FilterForm, FilterSource
+from service.ports.engine.late_filters import LateFilter
+from service.pruning.detection import FilterAssignment
+from service.query.filtering.detection.detected import Detected
+from service.query.filtering.formed_filters import filter_records, formed_filters
+from service.query.filtering.late_keys import LateKeys
+from service.query.filtering.passes.pins import pins
+from service.query.filtering.passes.references import read_references
+from service.query.filtering.pruning_bounds import PruningBounds
+
+log = structlog.get_logger(__name__)
+
+
+def late_filters(
+    detected: Detected, outcomes: Mapping[str, FilterOutcome], bounds: PruningBounds
+) -> tuple[LateKeys, ...]:
+    """Returns the filters whose collection goes on, and whose scan is the only one of its table.
+
+    The text must then read each table at the snapshot of detection, whether or not it has other filters.
+    """
+    if not bounds.takes_late or any(name not in detected.facts for name in detected.names.values()):
+        # An unexpanded view may read the same table.
+        return ()
+    found: list[LateKeys] = []
+    is_certain = _is_certain(detected)
+    for assignment in detected.detection.assignments:
+        outcome = outcomes.get(assignment.filter.filter_id)
+        if outcome is not None and outcome.later is not None and is_certain(assignment):
+            found.append(_late_keys(assignment, outcome.later, detected, bounds))
+    return tuple(found)
+
+
+def _is_certain(detected: Detected) -> Callable[[FilterAssignment], bool]:
+    """Returns whether the keys hold for the one scan of a filter's table."""
+    pinned = pins(detected, (), ())
+    named = Counter(facts.name for _, facts in read_references(detected) if facts is not None)
+    unpinned = {
+        facts.name
+        for reference, facts in read_references(detected)
+        if facts is not None and reference.end not in pinned
+    }
+
+    def is_certain(assignment: FilterAssignment) -> bool:
+        probe, build = assignment.filter.probe, assignment.filter.build
+        if probe.snapshot_id is None or not assignment.filter.is_cacheable or named[probe.table] != 1:
+            return False
+        if unpinned & {probe.table, *build.tables}:
+            return False
+        # Policies may show other values of the column than its files have.
+        return not detected.facts_at(probe.table, probe.snapshot_id).restriction.is_any
+
+    return is_certain
+
+
+def _late_keys(
+    assignment: FilterAssignment,
+    later: Future[FilterOutcome | None],
+    detected: Detected,
+    bounds: PruningBounds,
+) -> LateKeys:
+    record: Future[FilterRecord] = Future()
+    condition: Future[str | None] = Future()
+    alone = replace(detected, detection=replace(detected.detection, assignments=(assignment,)))
+
+    def come(done: Future[FilterOutcome | None]) -> None:
+        found = None
+        try:
+            found = _formed(done.result(), alone, bounds)
+        except CancelledError:
+            pass
+        except Exception as failure:  # the outermost edge of a collection: the query runs without it
+            log.exception("late_filter_failed", error=type(failure).__name__)
+        if found is not None:
+            record.set_result(found[0])
+        condition.set_result(None if found is None else found[1])
+
+    probe = assignment.filter.probe
+    assert probe.snapshot_id is not None  # or it was not certain
+    asked = LateFilter(assignment.filter.filter_id, probe.table, probe.snapshot_id, condition)
+    later.add_done_callback(come)
+    return LateKeys(asked, assignment.filter.fingerprint, record)
+
+
+def _formed(
+    outcome: FilterOutcome | None, alone: Detected, bounds: PruningBounds
+) -> tuple[FilterRecord, str] | None:
+    """Returns the record of the applied filter and its condition; None if it leaves out nothing.
+
+    Without any key, the engine finds by itself that it needs no rows.
+    """
+    if outcome is None or not outcome.data.is_filtering:
+        return None
+    formed = formed_filters(alone, {alone.detection.assignments[0].filter.filter_id: outcome}, bounds)
+    [record] = filter_records(formed, alone)
+    found = formed[0].formed
+    if found is None or found.form is FilterForm.EMPTY:
+        return None
+    return replace(record, source=FilterSource.ARRIVED_LATE), found.condition.sql("spark")
