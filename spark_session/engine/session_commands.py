@@ -57,14 +57,24 @@ class Changed:
     change: SessionChange | None
 
 
-def is_of_session(session: WarmSession, statement: Statement) -> bool:
-    """Whether a statement changes its session; DROP VIEW of a name with a schema changes a catalog.
+def is_of_session(session: WarmSession, child: SparkSession, statement: Statement) -> bool:
+    """Whether a statement changes its session.
+
+    DROP VIEW of a name with a schema changes a catalog. So does that of a name without one, if the session
+    has no temporary view of this name and has made the view that the name stands for.
 
     Raises:
         ParseException: Spark cannot parse it.
     """
     command = session.commands.read(statement.sql)
-    return command.kind != "DropView" or len(command.parts) == 1
+    if command.kind != "DropView":
+        return True
+    values = statement.session or SessionValues()
+    return len(command.parts) == 1 and (
+        not values.made
+        or values.view(command.parts[0]) is not None
+        or (*session.commands.current(child), *command.parts) not in values.made
+    )
 
 
 def changed_by(session: WarmSession, child: SparkSession, statement: Statement) -> Changed:

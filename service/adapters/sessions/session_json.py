@@ -13,7 +13,7 @@ def values_json(values: SessionValues) -> dict[str, Any]:
     """Returns the values as JSON; `values_of` reads them.
 
     >>> values_json(SessionValues("lake", "shop", {"a": "b"}))
-    {'catalog': 'lake', 'schema': 'shop', 'settings': {'a': 'b'}, 'views': []}
+    {'catalog': 'lake', 'schema': 'shop', 'settings': {'a': 'b'}, 'views': [], 'made': []}
     """
     return {
         "catalog": values.catalog and storable(values.catalog),
@@ -23,6 +23,7 @@ def values_json(values: SessionValues) -> dict[str, Any]:
             {"name": view.name, "sql": storable(view.sql), "catalog": view.catalog, "schema": view.schema}
             for view in values.views
         ],
+        "made": [[storable(part) for part in name] for name in values.made],
     }
 
 
@@ -35,4 +36,6 @@ def values_of(found: Mapping[str, Any]) -> SessionValues:
         tuple(
             SessionView(view["name"], view["sql"], view["catalog"], view["schema"]) for view in found["views"]
         ),
+        # Sessions of earlier versions have none.
+        tuple(tuple(name) for name in found.get("made", ())),
     )

@@ -50,7 +50,21 @@ class DropView:
     if_exists: bool = False
 
 
-SessionChange = PutSettings | ResetSetting | UseSchema | PutView | DropView
+@dataclass(frozen=True, slots=True)
+class NoteMadeView:
+    """Notes that the session has made a view of a catalog; `name` is its full name."""
+
+    name: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetMadeView:
+    """Notes that a view of this full name was dropped."""
+
+    name: tuple[str, ...]
+
+
+SessionChange = PutSettings | ResetSetting | UseSchema | PutView | DropView | NoteMadeView | ForgetMadeView
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

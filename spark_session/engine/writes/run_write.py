@@ -14,7 +14,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from service.errors.query_errors import CommitConflict, CommitStateUnknown, QueryCanceled
 from service.errors.statement_errors import SqlWritesOff, StatementNotAllowed
-from service.model.writes.writes import MARK, Write
+from service.model.sessions.session_changes import ForgetMadeView, NoteMadeView, SessionChange
+from service.model.writes.writes import MARK, Write, WriteKind
 from service.policies.require import require
 from service.ports.engine.query_engine import EngineResult, Statement
 from spark_session.engine.writes.asked_target import OF_VIEWS, asked_target
@@ -91,7 +92,18 @@ def run_write(
         scans=session.scan_reader.read(done),
         plan_text=str,
         applied=ready.applied,
+        change=_session_change(statement, parsed, write),
     )
+
+
+def _session_change(statement: Statement, parsed: ParsedWrite, write: Write) -> SessionChange | None:
+    """Returns what the session remembers of a view: which one it may drop by a name without a schema."""
+    if statement.session is None or parsed.target is None:
+        return None
+    if parsed.kind in NEW_VIEWS:
+        return NoteMadeView(parsed.target)
+    is_made = write.kind is WriteKind.DROP_VIEW and parsed.target in statement.session.made
+    return ForgetMadeView(parsed.target) if is_made else None
 
 
 def _ready(asked: AskedWrite) -> ReadyWrite:

@@ -63,6 +63,17 @@ def rows(connection: Any, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
     return found
 
 
+def run(connection: Any, sql: str) -> None:
+    """Runs a statement as dbt does: not to wait for its end, but to ask for it."""
+    cursor = connection.cursor()
+    cursor.execute(f'/* {{"app": "dbt", "node_id": "a"}} */\n{sql}', async_=True)
+    state = cursor.poll()
+    while state.operationState in (0, 1, 7):
+        state = cursor.poll()
+    assert state.operationState == 2, state.errorMessage
+    cursor.close()
+
+
 @pytest.mark.parametrize("connect", [by_password, by_http, by_impala, by_impala_http])
 def test_each_transport_answers_queries(hive: HiveGateway, connect: Callable[[HiveGateway], Any]) -> None:
     connection = connect(hive)
@@ -112,6 +123,51 @@ def test_a_view_is_made_as_dbt_writes_it(hive: HiveGateway) -> None:
     connection.cursor().execute("drop view if exists shop.days_of")
     with pytest.raises(OperationalError, match="TABLE_NOT_FOUND"):
         rows(connection, "select d_year from shop.days_of")
+
+
+def test_a_snapshot_drops_the_view_that_it_has_made(hive: HiveGateway) -> None:
+    ansi = {"spark.sql.ansi.enabled": "false"}
+    connection, other = by_password(hive, configuration=ansi), by_password(hive, configuration=ansi)
+    drop = "drop view if exists history__dbt_tmp"
+    run(
+        connection,
+        "create or replace view history__dbt_tmp\n\n\n  as\n    with a as (select 7 as n) select * from a",
+    )
+    assert rows(connection, "describe extended history__dbt_tmp")[0][:2] == ("n", "int")
+    # Another session has not made it: a short name is that of its own temporary view.
+    run(other, drop)
+    run(connection, "create table shop.history using iceberg as select 1 as n")
+    run(
+        connection,
+        "merge into shop.history as d using history__dbt_tmp as s on s.n = d.n"
+        " when not matched then insert *",
+    )
+    assert rows(other, "select n from shop.history order by n") == [(1,), (7,)]
+    run(connection, drop)
+    with pytest.raises(OperationalError, match="TABLE_NOT_FOUND"):
+        rows(connection, "select * from shop.history__dbt_tmp")
+    run(other, "create or replace view shop.history__dbt_tmp as select 1 as n")
+    run(connection, drop)
+    assert rows(connection, "select * from shop.history__dbt_tmp") == [(1,)]
+    run(other, drop)
+    run(other, "drop table shop.history")
+
+
+def test_a_temporary_view_replaces_its_partitions_alone(hive: HiveGateway) -> None:
+    connection = by_password(hive)
+    run(
+        connection,
+        "create or replace table shop.days using iceberg partitioned by (day) as"
+        " select * from values (1, 'a'), (2, 'b') as t (day, n)",
+    )
+    run(connection, "set spark.sql.sources.partitionOverwriteMode = DYNAMIC")
+    run(connection, "create or replace temporary view days__dbt_tmp as select 2 as day, 'c' as n")
+    run(connection, "insert overwrite shop.days select `day`, `n` from days__dbt_tmp")
+    assert rows(connection, "select * from shop.days order by day") == [(1, "a"), (2, "c")]
+    run(connection, "set spark.sql.sources.partitionOverwriteMode = STATIC")
+    run(connection, "insert overwrite shop.days select `day`, `n` from days__dbt_tmp")
+    assert rows(connection, "select * from shop.days") == [(2, "c")]
+    run(connection, "drop table shop.days")
 
 
 def test_relations_are_listed_as_dbt_asks_for_them(hive: HiveGateway) -> None:

@@ -68,6 +68,17 @@ def test_a_statement_says_what_it_changes(asking: Asking, sql: str, change: obje
     assert asking.error(sql).startswith("SESSION_REQUIRED")
 
 
+def test_a_short_name_drops_the_view_that_the_session_has_made(asking: Asking) -> None:
+    made = replace(EMPTY, made=(("lake", "shop", "some"), ("lake", "hr", "other")))
+    assert asking.error("DROP VIEW some", session=made).startswith("SQL_WRITES_OFF")
+    assert asking.error("DROP VIEW IF EXISTS `some`", session=made).startswith("SQL_WRITES_OFF")
+    # One of another schema, and one in another case.
+    assert asking.run("DROP VIEW other", session=made).change == DropView("other")
+    assert asking.run("DROP VIEW SOME", session=made).change == DropView("SOME")
+    hiding = replace(made, views=(SessionView("SOME", "SELECT 1"),))
+    assert asking.run("DROP VIEW some", session=hiding).change == DropView("some")
+
+
 def test_settings_are_shown(asking: Asking) -> None:
     values = in_session({ANSI: "false"})
     assert asking.rows("SET spark.sql.ansi.enabled", session=values) == [(ANSI, "false")]

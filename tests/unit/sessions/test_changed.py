@@ -7,6 +7,7 @@ from uuid import UUID
 
 import pytest
 
+from service.adapters.sessions.session_json import values_json, values_of
 from service.errors.gateway_error import GatewayError
 from service.errors.session_errors import (
     SessionNotFound,
@@ -17,6 +18,8 @@ from service.errors.session_errors import (
 from service.errors.statement_errors import SqlInvalid
 from service.model.sessions.session_changes import (
     DropView,
+    ForgetMadeView,
+    NoteMadeView,
     PutSettings,
     PutView,
     ResetSetting,
@@ -24,7 +27,7 @@ from service.model.sessions.session_changes import (
     ValueBounds,
 )
 from service.model.sessions.sessions import SessionValues, SessionView
-from service.session_values.changed import changed, values_bytes
+from service.session_values.changed import MADE_VIEWS, changed, values_bytes
 from service.session_values.session_settings import OFFERED, setting_name, setting_value
 from tests.fakes.sessions import fake_sessions
 
@@ -42,6 +45,7 @@ A, B = SessionView("a", "SELECT 1"), SessionView("b", "SELECT * FROM a")
         ("spark.sql.session.timeZone", "GMT-3", "GMT-3"),
         ("spark.sql.shuffle.partitions", "0200", "200"),
         ("spark.sql.storeAssignmentPolicy", "legacy", "LEGACY"),
+        ("spark.sql.sources.partitionOverwriteMode", "dynamic", "DYNAMIC"),
         ("spark.sql.caseSensitive", "FALSE", "false"),
         ("spark.sql.timestampType", "timestamp_ltz", "TIMESTAMP_LTZ"),
     ],
@@ -107,6 +111,23 @@ def test_views_are_dropped_by_name() -> None:
     assert changed(values, DropView("nope", if_exists=True), BOUNDS) == values
     with pytest.raises(SessionViewNotFound, match="nope"):
         changed(values, DropView("nope"), BOUNDS)
+
+
+def test_the_latest_views_that_a_session_has_made_are_remembered() -> None:
+    values = SessionValues()
+    names = [("lake", "shop", f"v{number}") for number in range(MADE_VIEWS + 1)]
+    for name in (*names, names[5]):
+        values = changed(values, NoteMadeView(name), BOUNDS)
+    assert values.made == (*names[1:5], *names[6:], names[5])
+    assert values_of(values_json(values)) == values
+    assert values_bytes(values) > MADE_VIEWS * 64
+    assert changed(values, ForgetMadeView(names[5]), BOUNDS).made == (*names[1:5], *names[6:])
+
+
+def test_sessions_of_earlier_versions_have_made_no_views() -> None:
+    found = values_json(SessionValues("lake", views=(A,)))
+    del found["made"]
+    assert values_of(found) == SessionValues("lake", views=(A,))
 
 
 @pytest.mark.parametrize("name", ["", "1a", "a b", "a.b", "a`b", "ä", "a" * 129])
