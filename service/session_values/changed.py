@@ -81,8 +81,8 @@ def values_bytes(values: SessionValues) -> int:
         texts += [name, value]
     for view in values.views:
         texts += [view.name, view.sql, view.catalog or "", view.schema or ""]
-    for name in values.made:
-        texts += name
+    for parts in values.made:
+        texts += parts
     return sum(len(text.encode()) for text in texts) + _ENTRY_BYTES * (
         len(values.settings) + len(values.views) + len(values.made)
     )
