@@ -179,7 +179,7 @@ lock: $(DEV) ## pin anew what pyproject.toml names, with hashes and without an i
 	@$(BIN)/uv pip compile $(LOCK) -c requirements-dev.lock --group load -o requirements-load.lock
 	@$(BIN)/uv pip compile $(LOCK) -c requirements-dev.lock --group console -o requirements-console.lock
 	@$(BIN)/uv pip compile $(LOCK) --group mutate -o requirements-mutate.lock
-	@$(BIN)/uv pip compile $(LOCK) --group dbt -o requirements-dbt.lock
+	@$(BIN)/uv pip compile $(LOCK) --no-strip-extras --group dbt -o requirements-dbt.lock
 	@$(BIN)/uv pip compile $(LOCK) --group docs -o requirements-docs.lock
 	@$(BIN)/uv pip compile $(LOCK) -o deploy/image/sbom.lock deploy/image/sbom.in
 LOCK := --quiet --upgrade --generate-hashes --universal --python-version 3.11 --no-emit-index-url --no-header

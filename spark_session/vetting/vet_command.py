@@ -17,7 +17,7 @@ METADATA_NODES: Mapping[str, Decision] = table_of(
             "DescribeColumn DescribeFunction DescribeNamespace DescribeQueryCommand DescribeRelation "
             "ExplainCommand ShowCatalogsCommand ShowColumns ShowCreateTable ShowCurrentNamespaceCommand "
             "ShowFunctions ShowIcebergViews ShowNamespacesCommand ShowPartitions ShowTableProperties "
-            "ShowTables ShowViews",
+            "ShowTables ShowTablesExtended ShowViews",
         ),
     )
 )

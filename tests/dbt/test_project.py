@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -102,8 +103,9 @@ class Dbt:
 
 
 @pytest.fixture(scope="module")
-def dbt(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dbt]:
-    folder, port = tmp_path_factory.mktemp("dbt"), free_port()
+def dbt() -> Iterator[Dbt]:
+    # Not in pytest's folder: other runs close it to the user that PostgreSQL runs as.
+    folder, port = Path(tempfile.mkdtemp(prefix="sluice-dbt-")), free_port()
     shutil.copytree(PROJECT, folder / "project", ignore=shutil.ignore_patterns("target", "logs"))
     keys = {USER: KEY, ADMIN: ADMINS_KEY}
     settings = {
@@ -129,6 +131,7 @@ def dbt(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dbt]:
             yield Dbt(folder / "project", port, lake, admin)
     finally:
         gateway.stop()
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def test_the_project_runs_twice(dbt: Dbt) -> None:

@@ -172,11 +172,13 @@ def test_a_temporary_view_replaces_its_partitions_alone(hive: HiveGateway) -> No
 
 def test_relations_are_listed_as_dbt_asks_for_them(hive: HiveGateway) -> None:
     connection = by_password(hive, configuration={"spark.sql.ansi.enabled": "false"})
-    with pytest.raises(OperationalError, match="SHOW TABLE EXTENDED is not supported for v2 tables"):
-        rows(connection, "show table extended in shop like '*'")
-    # It looks for these words, and then asks for three columns, and for each table's.
-    listed = rows(connection, "show tables in shop like '*'")
-    assert ("shop", "calendar", False) in listed
+    run(connection, "create or replace view shop.listed as select 1 as n")
+    listed = {row[1]: row for row in rows(connection, "show table extended in shop like '*'")}
+    assert listed["calendar"][::2] == ("shop", False)
+    assert {"Type: MANAGED", "Provider: iceberg"} <= set(listed["calendar"][3].splitlines())
+    assert "Type: VIEW" in listed["listed"][3]
+    assert "Provider" not in listed["listed"][3]
+    run(connection, "drop view shop.listed")
     described = {row[0]: row[1] for row in rows(connection, "describe extended shop.calendar")}
     assert described["Provider"] == "iceberg"
 
