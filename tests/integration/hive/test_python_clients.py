@@ -136,13 +136,13 @@ def test_a_snapshot_drops_the_view_that_it_has_made(hive: HiveGateway) -> None:
     assert rows(connection, "describe extended history__dbt_tmp")[0][:2] == ("n", "int")
     # Another session has not made it: a short name is that of its own temporary view.
     run(other, drop)
-    run(connection, "create table shop.history using iceberg as select 1 as n")
+    run(connection, "create table shop.kept_names using iceberg as select 1 as n")
     run(
         connection,
-        "merge into shop.history as d using history__dbt_tmp as s on s.n = d.n"
+        "merge into shop.kept_names as d using history__dbt_tmp as s on s.n = d.n"
         " when not matched then insert *",
     )
-    assert rows(other, "select n from shop.history order by n") == [(1,), (7,)]
+    assert rows(other, "select n from shop.kept_names order by n") == [(1,), (7,)]
     run(connection, drop)
     with pytest.raises(OperationalError, match="TABLE_NOT_FOUND"):
         rows(connection, "select * from shop.history__dbt_tmp")
@@ -150,7 +150,7 @@ def test_a_snapshot_drops_the_view_that_it_has_made(hive: HiveGateway) -> None:
     run(connection, drop)
     assert rows(connection, "select * from shop.history__dbt_tmp") == [(1,)]
     run(other, drop)
-    run(other, "drop table shop.history")
+    run(other, "drop table shop.kept_names")
 
 
 def test_a_temporary_view_replaces_its_partitions_alone(hive: HiveGateway) -> None:
