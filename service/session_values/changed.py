@@ -20,7 +20,7 @@ from service.model.sessions.session_changes import (
     UseSchema,
     ValueBounds,
 )
-from service.model.sessions.sessions import SessionValues
+from service.model.sessions.sessions import MadeView, SessionValues
 from service.session_values.session_settings import setting_name, setting_value
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
@@ -53,7 +53,8 @@ def changed(values: SessionValues, change: SessionChange, bounds: ValueBounds) -
         case DropView():
             found = _without_view(values, change)
         case NoteMadeView():
-            found = replace(values, made=(*_made_without(values, change.name), change.name)[-MADE_VIEWS:])
+            made = (*_made_without(values, change.view.name), change.view)
+            found = replace(values, made=made[-MADE_VIEWS:])
         case ForgetMadeView():
             found = replace(values, made=_made_without(values, change.name))
         case _:
@@ -81,15 +82,15 @@ def values_bytes(values: SessionValues) -> int:
         texts += [name, value]
     for view in values.views:
         texts += [view.name, view.sql, view.catalog or "", view.schema or ""]
-    for parts in values.made:
-        texts += parts
+    for made in values.made:
+        texts += [*made.name, made.state]
     return sum(len(text.encode()) for text in texts) + _ENTRY_BYTES * (
         len(values.settings) + len(values.views) + len(values.made)
     )
 
 
-def _made_without(values: SessionValues, name: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    return tuple(made for made in values.made if made != name)
+def _made_without(values: SessionValues, name: tuple[str, ...]) -> tuple[MadeView, ...]:
+    return tuple(made for made in values.made if made.name != name)
 
 
 def _with_settings(values: SessionValues, settings: Mapping[str, str]) -> SessionValues:

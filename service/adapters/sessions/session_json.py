@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from service.adapters.postgres.shared.storable import storable
-from service.model.sessions.sessions import SessionValues, SessionView
+from service.model.sessions.sessions import MadeView, SessionValues, SessionView
 
 
 def values_json(values: SessionValues) -> dict[str, Any]:
@@ -23,7 +23,10 @@ def values_json(values: SessionValues) -> dict[str, Any]:
             {"name": view.name, "sql": storable(view.sql), "catalog": view.catalog, "schema": view.schema}
             for view in values.views
         ],
-        "made": [[storable(part) for part in name] for name in values.made],
+        "made": [
+            {"name": [storable(part) for part in view.name], "state": storable(view.state)}
+            for view in values.made
+        ],
     }
 
 
@@ -37,5 +40,5 @@ def values_of(found: Mapping[str, Any]) -> SessionValues:
             SessionView(view["name"], view["sql"], view["catalog"], view["schema"]) for view in found["views"]
         ),
         # Sessions of earlier versions have none.
-        tuple(tuple(name) for name in found.get("made", ())),
+        tuple(MadeView(tuple(view["name"]), view["state"]) for view in found.get("made", ())),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from service.model.sessions.sessions import SessionView
+from service.model.sessions.sessions import MadeView, SessionView
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,9 @@ class DropView:
 
 @dataclass(frozen=True, slots=True)
 class NoteMadeView:
-    """Notes that the session has made a view of a catalog; `name` is its full name."""
+    """Notes that the session has made a view of a catalog."""
 
-    name: tuple[str, ...]
+    view: MadeView
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from service.errors.gateway_error import GatewayError
 from service.errors.statement_errors import ParameterUnused
 from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.query.query import Parameter
+from service.model.sessions.sessions import SessionValues, SessionView
 from tests.integration.metadata.conftest import (
     ADMIN,
     DESCRIBER,
@@ -104,6 +105,11 @@ def test_lists_have_what_may_be_known(asking: Asking) -> None:
     assert extended(asking, "lake.shop", READER) == {"orders": "MANAGED"}
     assert extended(asking, "lake.shop", FILTERED) == {"items": "MANAGED", "orders": "MANAGED"}
     assert extended(asking, "lake.shop", FILTERED, "it*|no\\'ne") == {"items": "MANAGED"}
+    here = SessionValues("lake", "shop", views=(SessionView("items", "SELECT 1"),))
+    assert [row[:3] for row in asking.rows("SHOW TABLE EXTENDED LIKE '*'", READER, here)] == [
+        ("shop", "orders", False)
+    ]
+    assert asking.rows("SHOW TABLE EXTENDED LIKE 'items|pay'", READER, here) == []
     by_table = access(("lake.*.pay", "describe"))
     assert asking.rows("SHOW SCHEMAS IN lake", by_table) == [("hr",)]
     assert asking.rows("SHOW CATALOGS", NOBODY) == []
@@ -131,6 +137,10 @@ def test_a_catalog_that_may_not_be_known_does_not_exist(asking: Asking) -> None:
     hidden, missing = (asking.error(f"SHOW SCHEMAS IN {name}", READER) for name in ("mem", "nope"))
     assert hidden.startswith("SQL_INVALID: There is no catalog mem")
     assert missing.startswith("SQL_INVALID")
+    for name in ("mem", "mem.shop", "spark_catalog.default"):
+        asked = f"SHOW TABLE EXTENDED IN {name} LIKE '*'"
+        catalog = name.partition(".")[0]
+        assert asking.error(asked, READER).startswith(f"SQL_INVALID: There is no catalog {catalog}")
 
 
 @pytest.mark.parametrize("statement", OF_A_TABLE)
@@ -246,6 +256,8 @@ def test_an_engine_that_gets_the_word_explain_does_the_same(asking: Asking) -> N
     [
         "SHOW TABLE EXTENDED IN lake.shop LIKE '*' PARTITION (day = '2024-01-01')",
         "SHOW TABLE EXTENDED IN lake LIKE '*'",
+        "SHOW TABLE EXTENDED IN spark_catalog.default LIKE '*'",
+        "SHOW TABLE EXTENDED IN IDENTIFIER('lake.' || 'shop') LIKE '*'",
         "DESCRIBE TABLE lake.shop.orders PARTITION (day = '2024-01-01')",
         "DESCRIBE TABLE EXTENDED lake.shop.orders AS JSON",
         "DESCRIBE FUNCTION lake.system.bucket",

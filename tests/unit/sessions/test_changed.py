@@ -26,7 +26,7 @@ from service.model.sessions.session_changes import (
     UseSchema,
     ValueBounds,
 )
-from service.model.sessions.sessions import SessionValues, SessionView
+from service.model.sessions.sessions import MadeView, SessionValues, SessionView
 from service.session_values.changed import MADE_VIEWS, changed, values_bytes
 from service.session_values.session_settings import OFFERED, setting_name, setting_value
 from tests.fakes.sessions import fake_sessions
@@ -115,13 +115,14 @@ def test_views_are_dropped_by_name() -> None:
 
 def test_the_latest_views_that_a_session_has_made_are_remembered() -> None:
     values = SessionValues()
-    names = [("lake", "shop", f"v{number}") for number in range(MADE_VIEWS + 1)]
-    for name in (*names, names[5]):
-        values = changed(values, NoteMadeView(name), BOUNDS)
-    assert values.made == (*names[1:5], *names[6:], names[5])
+    made = [MadeView(("lake", "shop", f"v{number}"), "first") for number in range(MADE_VIEWS + 1)]
+    again = replace(made[5], state="second")
+    for view in (*made, again):
+        values = changed(values, NoteMadeView(view), BOUNDS)
+    assert values.made == (*made[1:5], *made[6:], again)
     assert values_of(values_json(values)) == values
     assert values_bytes(values) > MADE_VIEWS * 64
-    assert changed(values, ForgetMadeView(names[5]), BOUNDS).made == (*names[1:5], *names[6:])
+    assert changed(values, ForgetMadeView(again.name), BOUNDS).made == (*made[1:5], *made[6:])
 
 
 def test_sessions_of_earlier_versions_have_made_no_views() -> None:
