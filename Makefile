@@ -10,6 +10,7 @@ RUNTIME := .venv/.runtime
 DEV := .venv/.dev
 LOAD := .venv/load/.installed
 MUTATE := .venv/mutate/.installed
+DBT := .venv/dbt/.installed
 DOCS := .venv/docs/.installed
 CONSOLE := .venv/console/.installed
 NPM := console/node_modules/.package-lock.json
@@ -72,6 +73,9 @@ load: $(LOAD) ## mixed load for SLUICE_LOAD_SECONDS (1800): every ingest counted
 
 mutate: $(MUTATE) ## mutation scores of the unit tests: SLUICE_MUTANTS (100) changes of each package, and which survive (half an hour)
 	@$(BIN)/python -m tests.mutation .venv/mutate/bin/python
+
+dbt-test: $(DBT) ## dbt-spark, as it is, runs examples/dbt against a gateway twice, under policies; seconds of each command (minutes)
+	@SLUICE_TEST_DBT=.venv/dbt/bin/dbt $(BIN)/pytest tests/dbt -n 0 -s -q
 
 faults: $(DEV) ## parts stopped, lines slow or dead, a full disk (as root): what callers wait, what is left afterwards
 	@SLUICE_FAULTS="$${SLUICE_FAULTS:-all}" $(BIN)/pytest tests/faults -s -q
@@ -147,6 +151,12 @@ $(MUTATE): $(DEV) requirements-mutate.lock
 	@.venv/mutate/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-mutate.lock || $(NO_REGISTRY)
 	@touch $@
 
+$(DBT): $(DEV) requirements-dbt.lock
+	@$(PYTHON) -m venv .venv/dbt
+	@echo "installing dbt-spark into .venv/dbt …"
+	@.venv/dbt/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dbt.lock || $(NO_REGISTRY)
+	@touch $@
+
 $(DOCS): requirements-docs.lock
 	@$(PYTHON) -m venv .venv/docs
 	@echo "installing what builds the documentation into .venv/docs …"
@@ -180,6 +190,7 @@ lock: $(DEV) ## pin anew what pyproject.toml names, with hashes and without an i
 	@$(BIN)/uv pip compile $(LOCK) -c requirements-dev.lock --group load -o requirements-load.lock
 	@$(BIN)/uv pip compile $(LOCK) -c requirements-dev.lock --group console -o requirements-console.lock
 	@$(BIN)/uv pip compile $(LOCK) --group mutate -o requirements-mutate.lock
+	@$(BIN)/uv pip compile $(LOCK) --no-strip-extras --group dbt -o requirements-dbt.lock
 	@$(BIN)/uv pip compile $(LOCK) --group docs -o requirements-docs.lock
 	@$(BIN)/uv pip compile $(LOCK) -o deploy/image/sbom.lock deploy/image/sbom.in
 LOCK := --quiet --upgrade --generate-hashes --universal --python-version 3.11 --no-emit-index-url --no-header
@@ -187,4 +198,4 @@ LOCK := --quiet --upgrade --generate-hashes --universal --python-version 3.11 --
 clean: ## remove .venv and all data of the demo
 	@rm -rf .venv .sluice
 
-.PHONY: help demo serve test check soak drill failover rolling upgrade cluster load mutate faults bench docs chart image image-test compose-test alerts-test console console-test console-frames wheel setup lock clean
+.PHONY: help demo serve test check soak drill failover rolling upgrade cluster load mutate dbt-test faults bench docs chart image image-test compose-test alerts-test console console-test console-frames wheel setup lock clean

@@ -11,6 +11,8 @@ from service.errors.session_errors import SessionTooLarge, SessionViewNotFound
 from service.errors.statement_errors import SqlInvalid
 from service.model.sessions.session_changes import (
     DropView,
+    ForgetMadeView,
+    NoteMadeView,
     PutSettings,
     PutView,
     ResetSetting,
@@ -18,11 +20,13 @@ from service.model.sessions.session_changes import (
     UseSchema,
     ValueBounds,
 )
-from service.model.sessions.sessions import SessionValues
+from service.model.sessions.sessions import MadeView, SessionValues
 from service.session_values.session_settings import setting_name, setting_value
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _ENTRY_BYTES = 64
+MADE_VIEWS = 20
+"""So many views of catalogs are remembered, the latest ones."""
 
 
 def changed(values: SessionValues, change: SessionChange, bounds: ValueBounds) -> SessionValues:
@@ -48,6 +52,11 @@ def changed(values: SessionValues, change: SessionChange, bounds: ValueBounds) -
             found = _with_view(values, change)
         case DropView():
             found = _without_view(values, change)
+        case NoteMadeView():
+            made = (*_made_without(values, change.view.name), change.view)
+            found = replace(values, made=made[-MADE_VIEWS:])
+        case ForgetMadeView():
+            found = replace(values, made=_made_without(values, change.name))
         case _:
             assert_never(change)
     check_values(found, bounds)
@@ -73,9 +82,15 @@ def values_bytes(values: SessionValues) -> int:
         texts += [name, value]
     for view in values.views:
         texts += [view.name, view.sql, view.catalog or "", view.schema or ""]
+    for made in values.made:
+        texts += [*made.name, made.state]
     return sum(len(text.encode()) for text in texts) + _ENTRY_BYTES * (
-        len(values.settings) + len(values.views)
+        len(values.settings) + len(values.views) + len(values.made)
     )
+
+
+def _made_without(values: SessionValues, name: tuple[str, ...]) -> tuple[MadeView, ...]:
+    return tuple(made for made in values.made if made.name != name)
 
 
 def _with_settings(values: SessionValues, settings: Mapping[str, str]) -> SessionValues:

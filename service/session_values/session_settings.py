@@ -18,6 +18,7 @@ TIME_ZONE = "spark.sql.session.timeZone"
 ANSI = "spark.sql.ansi.enabled"
 SHUFFLE_PARTITIONS = "spark.sql.shuffle.partitions"
 STORE_ASSIGNMENT = "spark.sql.storeAssignmentPolicy"
+PARTITION_OVERWRITE = "spark.sql.sources.partitionOverwriteMode"
 MAX_SHUFFLE_PARTITIONS = 10_000
 _OFFSET = re.compile(r"(?:(?:UTC|GMT|UT)?[+-](?:0?\d|1[0-8])(?::?[0-5]\d)?|Z|UTC|GMT|UT)", re.IGNORECASE)
 
@@ -33,7 +34,7 @@ FIXED: Mapping[str, str] = MappingProxyType(
     }
 )
 """Settings that may only be set to what they are."""
-HARMLESS = frozenset({SHUFFLE_PARTITIONS, STORE_ASSIGNMENT})
+HARMLESS = frozenset({PARTITION_OVERWRITE, SHUFFLE_PARTITIONS, STORE_ASSIGNMENT})
 """Settings that change no row of a query, and no type. Filters are right whatever they are."""
 
 
@@ -50,6 +51,10 @@ def _assignment(value: str) -> str | None:
     return value.upper() if value.upper() in ("ANSI", "STRICT", "LEGACY") else None
 
 
+def _overwrite(value: str) -> str | None:
+    return value.upper() if value.upper() in ("STATIC", "DYNAMIC") else None
+
+
 def _zone(value: str) -> str | None:
     return value if _OFFSET.fullmatch(value) or value in available_timezones() else None
 
@@ -59,6 +64,7 @@ _OFFERED: Mapping[str, tuple[Callable[[str], str | None], str]] = MappingProxyTy
         ANSI: (_boolean, "true or false"),
         TIME_ZONE: (_zone, "a region such as Europe/Berlin, or an offset such as +02:00"),
         SHUFFLE_PARTITIONS: (_partitions, f"a number from 1 to {MAX_SHUFFLE_PARTITIONS}"),
+        PARTITION_OVERWRITE: (_overwrite, "STATIC or DYNAMIC"),
         STORE_ASSIGNMENT: (_assignment, "ANSI, STRICT or LEGACY"),
     }
 )

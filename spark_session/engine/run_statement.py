@@ -81,7 +81,7 @@ def run(session: WarmSession, statement: Statement, attempt: Attempt) -> EngineR
         found = session.guard.read(child, statement.sql)
         if statement.explain is not None or found["nodes"][0] in METADATA:
             return _shown(session, child, statement, found, attempt)
-        if found["nodes"][0] in SESSION and is_of_session(session, statement):
+        if found["nodes"][0] in SESSION and is_of_session(session, child, statement):
             return _changed(session, child, statement, attempt)
         if is_write(found["nodes"]):
             return run_write(session, child, statement, found, attempt.note_applied)

@@ -25,6 +25,7 @@ from service.ports.engine.query_engine import Statement
 from service.session_values.session_settings import OFFERED, setting_name, setting_value
 from spark_session.engine.analyzed import analyzed
 from spark_session.engine.in_session import schema_text
+from spark_session.engine.made_views import is_as_made
 from spark_session.engine.metadata.metadata_rows import Answer, answer_with
 from spark_session.engine.metadata.rights import no_catalog, require_catalog
 from spark_session.engine.metadata.visible_schemas import Schemas
@@ -57,14 +58,25 @@ class Changed:
     change: SessionChange | None
 
 
-def is_of_session(session: WarmSession, statement: Statement) -> bool:
-    """Whether a statement changes its session; DROP VIEW of a name with a schema changes a catalog.
+def is_of_session(session: WarmSession, child: SparkSession, statement: Statement) -> bool:
+    """Whether a statement changes its session.
+
+    DROP VIEW of a name with a schema changes a catalog. So does that of a name without one, if the session
+    has no temporary view of this name, and has made the view that the name stands for as it is now.
 
     Raises:
         ParseException: Spark cannot parse it.
+        Py4JJavaError: the catalog cannot say what the view is now.
     """
     command = session.commands.read(statement.sql)
-    return command.kind != "DropView" or len(command.parts) == 1
+    if command.kind != "DropView":
+        return True
+    values = statement.session or SessionValues()
+    return len(command.parts) == 1 and (
+        not values.made
+        or values.view(command.parts[0]) is not None
+        or not is_as_made(session, child, (*session.commands.current(child), *command.parts), values)
+    )
 
 
 def changed_by(session: WarmSession, child: SparkSession, statement: Statement) -> Changed:

@@ -86,6 +86,10 @@ class CommandReader:
         """Whether there is a catalog of this name."""
         return bool(self._java.hasCatalog(session._jsparkSession, catalog))
 
+    def is_of_iceberg(self, session: SparkSession, catalog: str) -> bool:
+        """Whether all tables of a catalog, which exists, are those of Iceberg."""
+        return bool(self._java.isOfIceberg(session._jsparkSession, catalog))
+
     def has_schema(self, session: SparkSession, parts: Sequence[str]) -> bool:
         """Whether the schema exists; `parts` begin with its catalog."""
         return bool(self._java.hasSchema(session._jsparkSession, json.dumps(parts)))

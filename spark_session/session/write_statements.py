@@ -27,7 +27,8 @@ class ParsedWrite:
 
     `options` are the names of those that the target has in the text. The rest is of statements that change a
     catalog: the new name of a table, the properties that are set (None: taken away), words for what such
-    a statement may not have here, and the text of a view. `call` is the procedure of a CALL.
+    a statement may not have here, and the text of a view. `is_kept`: a view that exists stays as it is.
+    `call` is the procedure of a CALL.
     """
 
     kind: str
@@ -39,6 +40,7 @@ class ParsedWrite:
     properties: Mapping[str, str | None] = field(default_factory=dict)
     faults: tuple[str, ...] = ()
     query: str | None = None
+    is_kept: bool = False
     call: ProcedureCall | None = None
 
 
@@ -104,6 +106,7 @@ class SqlWrites:
             found["properties"],
             (*found["faults"], *found["unkept"]),
             found["query"],
+            bool(found["isKept"]),
             None if found["procedure"] is None else _call(found["procedure"], found["arguments"]),
         )
 

@@ -105,7 +105,7 @@ REFUSED_NODES: Mapping[str, Decision] = table_of(
             "DescribeProcedureCommand DescribeRelationJsonCommand DescribeTableCommand ShowColumnsCommand "
             "ShowCreateTableAsSerdeCommand ShowCreateTableCommand ShowFunctionsCommand "
             "ShowPartitionsCommand ShowProceduresCommand ShowTablePartition ShowTablePropertiesCommand "
-            "ShowTablesCommand ShowTablesExtended ShowViewsCommand",
+            "ShowTablesCommand ShowViewsCommand",
         ),
         refused(
             "Names a procedure of a catalog.",

@@ -90,13 +90,13 @@ STATEMENTS: Mapping[str, Decision] = table_of(
         refused("Belongs to pipelines.", "CreatePipelineDataset CreatePipelineInsertIntoFlow"),
         allowed(
             "Asks what catalogs have, or for a plan. The answer has what its caller may know of.",
-            "ShowTables ShowTblProperties ShowColumns ShowViews ShowPartitions ShowFunctions ShowCreateTable "
-            "ShowCurrentNamespace ShowCatalogs ShowNamespaces DescribeFunction DescribeNamespace "
-            "DescribeRelation DescribeQuery Explain",
+            "ShowTables ShowTableExtended ShowTblProperties ShowColumns ShowViews ShowPartitions "
+            "ShowFunctions ShowCreateTable ShowCurrentNamespace ShowCatalogs ShowNamespaces "
+            "DescribeFunction DescribeNamespace DescribeRelation DescribeQuery Explain",
         ),
         refused(
-            "Shows procedures, which queries cannot call, or places of files.",
-            "ShowTableExtended ShowProcedures DescribeProcedure",
+            "Shows procedures, which queries cannot call.",
+            "ShowProcedures DescribeProcedure",
         ),
         refused(
             "Is in the grammar only to be refused by Spark.",

@@ -17,11 +17,6 @@ from spark_session.vetting.vetted_writes import DEFINING, NAMED, WRITES
 # The qualifiers of a built-in function, as Spark resolves them.
 _BUILTIN: tuple[list[str], ...] = ([], ["builtin"], ["system", "builtin"])
 ICEBERG_SCHEMA = "system"
-# Spark says the first sentence of tables such as those of Iceberg. dbt looks for it, and asks otherwise then.
-_INSTEAD: Mapping[str, str] = {
-    "ShowTablesExtended": "SHOW TABLE EXTENDED is not supported for v2 tables. Send SHOW TABLES, and DESCRIBE"
-    " TABLE EXTENDED for each."
-}
 # Spark's parser gives it to each relation that a statement writes to.
 _WRITE_PRIVILEGES = "__required_write_privileges__"
 
@@ -65,9 +60,7 @@ def allow_nodes(nodes: Iterable[str]) -> None:
     """
     for node in nodes:
         if node not in QUERY_NODES:
-            raise StatementNotAllowed(
-                _INSTEAD.get(node) or f"Only queries may be sent, and Spark reads {node} in this one."
-            )
+            raise StatementNotAllowed(f"Only queries may be sent, and Spark reads {node} in this one.")
 
 
 def allow_relations(relations: Sequence[Sequence[str]]) -> None:

@@ -17,7 +17,7 @@ METADATA_NODES: Mapping[str, Decision] = table_of(
             "DescribeColumn DescribeFunction DescribeNamespace DescribeQueryCommand DescribeRelation "
             "ExplainCommand ShowCatalogsCommand ShowColumns ShowCreateTable ShowCurrentNamespaceCommand "
             "ShowFunctions ShowIcebergViews ShowNamespacesCommand ShowPartitions ShowTableProperties "
-            "ShowTables ShowViews",
+            "ShowTables ShowTablesExtended ShowViews",
         ),
     )
 )
@@ -32,8 +32,9 @@ SESSION_NODES: Mapping[str, Decision] = table_of(
             SESSION_REQUIRED,
         ),
         refused(
-            "Drops a temporary view of its caller's session. With a schema before the name, it drops a view "
-            "of a catalog: allowed by `sql_writes`, to those who have the actions `create` and `modify`.",
+            "Drops a temporary view of its caller's session. With a schema before the name, or if the "
+            "session has made the view, it drops a view of a catalog: allowed by `sql_writes`, to those who "
+            "have the actions `create` and `modify`.",
             "DropIcebergView DropView",
             SESSION_REQUIRED,
         ),

@@ -72,7 +72,7 @@ WRITING_NODES: Mapping[str, Decision] = table_of(
 """The nodes that an analyzed statement has because it writes."""
 
 DROPS_OF_VIEWS = frozenset({"DropIcebergView", "DropView"})
-"""With one part in the name, they drop a temporary view of a session, and nothing of a catalog."""
+"""With one part in the name, they drop a temporary view of a session, or a view that it has made."""
 WRITES = frozenset(WRITE_NODES) | DROPS_OF_VIEWS
 WRITING = frozenset({*WRITING_NODES, "DeleteFromTable"})
 """`DeleteFromTable` stays in a plan that deletes all rows."""

@@ -16,7 +16,7 @@ from service.adapters.sessions.postgres_sessions import PostgresSessions, Sessio
 from service.errors.session_errors import TooManySessions
 from service.errors.statement_errors import SqlInvalid
 from service.errors.unavailable import MetricsStoreDown
-from service.model.sessions.sessions import SessionValues, SessionView
+from service.model.sessions.sessions import MadeView, SessionValues, SessionView
 from service.ports.stores.session_store import SessionStore
 from tests.contract.test_metrics_store import NOBODY_THERE
 from tests.fakes.sessions import FakeSessionStore
@@ -26,6 +26,7 @@ VALUES = SessionValues(
     "shop",
     {"spark.sql.ansi.enabled": "false"},
     (SessionView("a", "SELECT 'ü' AS \"x\"", "lake", "shop"), SessionView("b", "SELECT * FROM a")),
+    (MadeView(("lake", "shop", "ü"), "1f"),),
 )
 Opened = Callable[..., SessionStore]
 

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from service.adapters.postgres.shared.storable import storable
-from service.model.sessions.sessions import SessionValues, SessionView
+from service.model.sessions.sessions import MadeView, SessionValues, SessionView
 
 
 def values_json(values: SessionValues) -> dict[str, Any]:
     """Returns the values as JSON; `values_of` reads them.
 
     >>> values_json(SessionValues("lake", "shop", {"a": "b"}))
-    {'catalog': 'lake', 'schema': 'shop', 'settings': {'a': 'b'}, 'views': []}
+    {'catalog': 'lake', 'schema': 'shop', 'settings': {'a': 'b'}, 'views': [], 'made': []}
     """
     return {
         "catalog": values.catalog and storable(values.catalog),
@@ -22,6 +22,10 @@ def values_json(values: SessionValues) -> dict[str, Any]:
         "views": [
             {"name": view.name, "sql": storable(view.sql), "catalog": view.catalog, "schema": view.schema}
             for view in values.views
+        ],
+        "made": [
+            {"name": [storable(part) for part in view.name], "state": storable(view.state)}
+            for view in values.made
         ],
     }
 
@@ -35,4 +39,6 @@ def values_of(found: Mapping[str, Any]) -> SessionValues:
         tuple(
             SessionView(view["name"], view["sql"], view["catalog"], view["schema"]) for view in found["views"]
         ),
+        # Sessions of earlier versions have none.
+        tuple(MadeView(tuple(view["name"]), view["state"]) for view in found.get("made", ())),
     )

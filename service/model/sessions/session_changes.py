@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from service.model.sessions.sessions import SessionView
+from service.model.sessions.sessions import MadeView, SessionView
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,21 @@ class DropView:
     if_exists: bool = False
 
 
-SessionChange = PutSettings | ResetSetting | UseSchema | PutView | DropView
+@dataclass(frozen=True, slots=True)
+class NoteMadeView:
+    """Notes that the session has made a view of a catalog."""
+
+    view: MadeView
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetMadeView:
+    """Notes that a view of this full name was dropped."""
+
+    name: tuple[str, ...]
+
+
+SessionChange = PutSettings | ResetSetting | UseSchema | PutView | DropView | NoteMadeView | ForgetMadeView
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,13 +23,25 @@ class SessionView:
 
 
 @dataclass(frozen=True, slots=True)
+class MadeView:
+    """A view of a catalog as a session has made it: its full name and its state, which any change ends."""
+
+    name: tuple[str, ...]
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
 class SessionValues:
-    """The values of a session. `settings` are the engine's, by name; `views` are in order of creation."""
+    """The values of a session. `settings` are the engine's, by name; `views` are in order of creation.
+
+    `made` are views of catalogs that the session has made itself, the latest last.
+    """
 
     catalog: str | None = None
     schema: str | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
     views: tuple[SessionView, ...] = ()
+    made: tuple[MadeView, ...] = ()
 
     def view(self, name: str) -> SessionView | None:
         """Returns the view of this name, in any case; None: there is none."""

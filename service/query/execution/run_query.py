@@ -21,6 +21,7 @@ from service.model.query.progress import Phase
 from service.model.query.query import EngineRun
 from service.model.query.results import Manifest
 from service.model.query.statement_text import is_command
+from service.model.sessions.session_changes import ForgetMadeView, NoteMadeView
 from service.model.tables.tables import TableName
 from service.policies.require import may
 from service.ports.bounded_calls import BoundedCalls
@@ -220,9 +221,22 @@ def change_session(query: QueryHandle, result: EngineResult, ports: QueryPorts) 
     """
     if result.change is None or query.is_canceled():
         return
+    if isinstance(result.change, NoteMadeView | ForgetMadeView):
+        _note_view(query, result.change, ports)
+        return
     if ports.sessions is None or query.request.session is None:
         raise SessionRequired
     ports.sessions.change(query.request.session.session_id, query.caller, result.change)
+
+
+def _note_view(query: QueryHandle, change: NoteMadeView | ForgetMadeView, ports: QueryPorts) -> None:
+    """Notes what a write has done, in its session. The write is done: it does not fail for want of a note."""
+    if ports.sessions is None or query.request.session is None:
+        return
+    try:
+        ports.sessions.change(query.request.session.session_id, query.caller, change)
+    except GatewayError as failure:
+        log.warning("view_not_noted", query_id=str(query.query_id), code=failure.code)
 
 
 def store(result: EngineResult, query: QueryHandle, ports: QueryPorts) -> Manifest:

@@ -15,6 +15,7 @@ from service.ports.engine.query_engine import Statement
 from spark_session.engine.analyzed import analyzed
 from spark_session.engine.in_session import bind_views
 from spark_session.engine.metadata.described_relations import answer_of_relation
+from spark_session.engine.metadata.extended_tables import extended_tables
 from spark_session.engine.metadata.masking import Row
 from spark_session.engine.metadata.metadata_rows import Answer, answer_with, rows_of
 from spark_session.engine.metadata.visible_schemas import Schemas
@@ -113,6 +114,11 @@ def _tables(asked: Asked) -> Answer:
     return answer_with(frame.schema, schemas.shown_in(parts, rows_of(frame)))
 
 
+def _extended_tables(asked: Asked) -> Answer:
+    schemas = Schemas(asked.session, asked.child, asked.access)
+    return extended_tables(asked.session, asked.child, asked.command, schemas)
+
+
 def _has_no_namespace(failure: Py4JJavaError) -> bool:
     return any(cause.getClass().getSimpleName() == "NoSuchNamespaceException" for cause in causes_of(failure))
 
@@ -152,6 +158,7 @@ _OF_CATALOGS: Mapping[str, Callable[[Asked], Answer]] = {
     "ShowCatalogsCommand": _catalogs,
     "ShowNamespacesCommand": _schemas,
     "ShowTables": _tables,
+    "ShowTablesExtended": _extended_tables,
     "ShowViews": _tables,
     "ShowFunctions": _functions,
     "DescribeNamespace": _schema,

@@ -14,9 +14,11 @@ from pyspark.sql import DataFrame, SparkSession
 
 from service.errors.query_errors import CommitConflict, CommitStateUnknown, QueryCanceled
 from service.errors.statement_errors import SqlWritesOff, StatementNotAllowed
-from service.model.writes.writes import MARK, Write
+from service.model.sessions.session_changes import ForgetMadeView, NoteMadeView, SessionChange
+from service.model.writes.writes import MARK, Write, WriteKind
 from service.policies.require import require
 from service.ports.engine.query_engine import EngineResult, Statement
+from spark_session.engine.made_views import made_view
 from spark_session.engine.writes.asked_target import OF_VIEWS, asked_target
 from spark_session.engine.writes.asked_write import AskedWrite
 from spark_session.engine.writes.called import called
@@ -91,7 +93,22 @@ def run_write(
         scans=session.scan_reader.read(done),
         plan_text=str,
         applied=ready.applied,
+        change=_session_change(session, child, statement, parsed, write),
     )
+
+
+def _session_change(
+    session: WarmSession, child: SparkSession, statement: Statement, parsed: ParsedWrite, write: Write
+) -> SessionChange | None:
+    """Returns what the session remembers of a view: which one it may drop by a name without a schema."""
+    if statement.session is None or parsed.target is None:
+        return None
+    if parsed.kind in NEW_VIEWS:
+        # With IF NOT EXISTS, another one may have made the view that is there.
+        made = None if parsed.is_kept else made_view(session, child, parsed.target)
+        return None if made is None else NoteMadeView(made)
+    is_made = any(made.name == parsed.target for made in statement.session.made)
+    return ForgetMadeView(parsed.target) if is_made and write.kind is WriteKind.DROP_VIEW else None
 
 
 def _ready(asked: AskedWrite) -> ReadyWrite:

@@ -63,6 +63,17 @@ def rows(connection: Any, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
     return found
 
 
+def run(connection: Any, sql: str) -> None:
+    """Runs a statement as dbt does: not to wait for its end, but to ask for it."""
+    cursor = connection.cursor()
+    cursor.execute(f'/* {{"app": "dbt", "node_id": "a"}} */\n{sql}', async_=True)
+    state = cursor.poll()
+    while state.operationState in (0, 1, 7):
+        state = cursor.poll()
+    assert state.operationState == 2, state.errorMessage
+    cursor.close()
+
+
 @pytest.mark.parametrize("connect", [by_password, by_http, by_impala, by_impala_http])
 def test_each_transport_answers_queries(hive: HiveGateway, connect: Callable[[HiveGateway], Any]) -> None:
     connection = connect(hive)
@@ -114,13 +125,60 @@ def test_a_view_is_made_as_dbt_writes_it(hive: HiveGateway) -> None:
         rows(connection, "select d_year from shop.days_of")
 
 
+def test_a_snapshot_drops_the_view_that_it_has_made(hive: HiveGateway) -> None:
+    ansi = {"spark.sql.ansi.enabled": "false"}
+    connection, other = by_password(hive, configuration=ansi), by_password(hive, configuration=ansi)
+    drop = "drop view if exists history__dbt_tmp"
+    run(
+        connection,
+        "create or replace view history__dbt_tmp\n\n\n  as\n    with a as (select 7 as n) select * from a",
+    )
+    assert rows(connection, "describe extended history__dbt_tmp")[0][:2] == ("n", "int")
+    # Another session has not made it: a short name is that of its own temporary view.
+    run(other, drop)
+    run(connection, "create table shop.kept_names using iceberg as select 1 as n")
+    run(
+        connection,
+        "merge into shop.kept_names as d using history__dbt_tmp as s on s.n = d.n"
+        " when not matched then insert *",
+    )
+    assert rows(other, "select n from shop.kept_names order by n") == [(1,), (7,)]
+    run(connection, drop)
+    with pytest.raises(OperationalError, match="TABLE_NOT_FOUND"):
+        rows(connection, "select * from shop.history__dbt_tmp")
+    run(other, "create or replace view shop.history__dbt_tmp as select 1 as n")
+    run(connection, drop)
+    assert rows(connection, "select * from shop.history__dbt_tmp") == [(1,)]
+    run(other, drop)
+    run(other, "drop table shop.kept_names")
+
+
+def test_a_temporary_view_replaces_its_partitions_alone(hive: HiveGateway) -> None:
+    connection = by_password(hive)
+    run(
+        connection,
+        "create or replace table shop.days using iceberg partitioned by (day) as"
+        " select * from values (1, 'a'), (2, 'b') as t (day, n)",
+    )
+    run(connection, "set spark.sql.sources.partitionOverwriteMode = DYNAMIC")
+    run(connection, "create or replace temporary view days__dbt_tmp as select 2 as day, 'c' as n")
+    run(connection, "insert overwrite shop.days select `day`, `n` from days__dbt_tmp")
+    assert rows(connection, "select * from shop.days order by day") == [(1, "a"), (2, "c")]
+    run(connection, "set spark.sql.sources.partitionOverwriteMode = STATIC")
+    run(connection, "insert overwrite shop.days select `day`, `n` from days__dbt_tmp")
+    assert rows(connection, "select * from shop.days") == [(2, "c")]
+    run(connection, "drop table shop.days")
+
+
 def test_relations_are_listed_as_dbt_asks_for_them(hive: HiveGateway) -> None:
     connection = by_password(hive, configuration={"spark.sql.ansi.enabled": "false"})
-    with pytest.raises(OperationalError, match="SHOW TABLE EXTENDED is not supported for v2 tables"):
-        rows(connection, "show table extended in shop like '*'")
-    # It looks for these words, and then asks for three columns, and for each table's.
-    listed = rows(connection, "show tables in shop like '*'")
-    assert ("shop", "calendar", False) in listed
+    run(connection, "create or replace view shop.listed as select 1 as n")
+    listed = {row[1]: row for row in rows(connection, "show table extended in shop like '*'")}
+    assert listed["calendar"][::2] == ("shop", False)
+    assert {"Type: MANAGED", "Provider: iceberg"} <= set(listed["calendar"][3].splitlines())
+    assert "Type: VIEW" in listed["listed"][3]
+    assert "Provider" not in listed["listed"][3]
+    run(connection, "drop view shop.listed")
     described = {row[0]: row[1] for row in rows(connection, "describe extended shop.calendar")}
     assert described["Provider"] == "iceberg"
 

@@ -10,6 +10,7 @@ from service.errors.gateway_error import GatewayError
 from service.errors.statement_errors import ParameterUnused
 from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.query.query import Parameter
+from service.model.sessions.sessions import SessionValues, SessionView
 from tests.integration.metadata.conftest import (
     ADMIN,
     DESCRIBER,
@@ -79,6 +80,16 @@ def test_who_may_see_all_gets_sparks_own_answer(asking: Asking, sql: str, who: A
     assert [tuple(row.values()) for row in found.rows.to_pylist()] == expected
 
 
+def extended(asking: Asking, schema: str, who: Access, pattern: str = "*") -> dict[str, str]:
+    """Returns the type of each table and view by its name; says nothing of where files lie."""
+    rows = asking.rows(f"SHOW TABLE EXTENDED IN {schema} LIKE '{pattern}'", who)
+    found = {name: dict(line.split(": ", 1) for line in text.splitlines()) for _, name, _, text in rows}
+    for name, entry in found.items():
+        assert f"{entry['Catalog']}.{entry['Namespace']}.{entry['Table']}" == f"{schema}.{name}"
+        assert set(entry) <= {"Catalog", "Namespace", "Table", "Type", "Provider"}
+    return {name: entry["Type"] for name, entry in found.items()}
+
+
 def test_lists_have_what_may_be_known(asking: Asking) -> None:
     assert asking.rows("SHOW CATALOGS", READER) == [("lake",)]
     assert asking.rows("SHOW SCHEMAS IN lake", READER) == [("shop",)]
@@ -90,13 +101,28 @@ def test_lists_have_what_may_be_known(asking: Asking) -> None:
     viewer = access(("mem.shop.some", "select"))
     assert asking.rows("SHOW VIEWS IN mem.shop", viewer) == [("shop", "some", False)]
     assert asking.rows("SHOW TABLES IN mem.shop", viewer) == []
+    assert extended(asking, "mem.shop", viewer) == {"some": "VIEW"}
+    assert extended(asking, "lake.shop", READER) == {"orders": "MANAGED"}
+    assert extended(asking, "lake.shop", FILTERED) == {"items": "MANAGED", "orders": "MANAGED"}
+    assert extended(asking, "lake.shop", FILTERED, "it*|no\\'ne") == {"items": "MANAGED"}
+    here = SessionValues("lake", "shop", views=(SessionView("items", "SELECT 1"),))
+    assert [row[:3] for row in asking.rows("SHOW TABLE EXTENDED LIKE '*'", READER, here)] == [
+        ("shop", "orders", False)
+    ]
+    assert asking.rows("SHOW TABLE EXTENDED LIKE 'items|pay'", READER, here) == []
     by_table = access(("lake.*.pay", "describe"))
     assert asking.rows("SHOW SCHEMAS IN lake", by_table) == [("hr",)]
     assert asking.rows("SHOW CATALOGS", NOBODY) == []
 
 
 @pytest.mark.parametrize(
-    "statement", ["SHOW TABLES IN lake.{0}", "SHOW VIEWS IN lake.{0}", "DESCRIBE SCHEMA lake.{0}"]
+    "statement",
+    [
+        "SHOW TABLES IN lake.{0}",
+        "SHOW TABLE EXTENDED IN lake.{0} LIKE '*'",
+        "SHOW VIEWS IN lake.{0}",
+        "DESCRIBE SCHEMA lake.{0}",
+    ],
 )
 def test_a_schema_that_may_not_be_known_does_not_exist(asking: Asking, statement: str) -> None:
     for who in (READER, NOBODY, access(("lake.*.orders", "select"))):
@@ -111,6 +137,10 @@ def test_a_catalog_that_may_not_be_known_does_not_exist(asking: Asking) -> None:
     hidden, missing = (asking.error(f"SHOW SCHEMAS IN {name}", READER) for name in ("mem", "nope"))
     assert hidden.startswith("SQL_INVALID: There is no catalog mem")
     assert missing.startswith("SQL_INVALID")
+    for name in ("mem", "mem.shop", "spark_catalog.default"):
+        asked = f"SHOW TABLE EXTENDED IN {name} LIKE '*'"
+        catalog = name.partition(".")[0]
+        assert asking.error(asked, READER).startswith(f"SQL_INVALID: There is no catalog {catalog}")
 
 
 @pytest.mark.parametrize("statement", OF_A_TABLE)
@@ -224,7 +254,10 @@ def test_an_engine_that_gets_the_word_explain_does_the_same(asking: Asking) -> N
 @pytest.mark.parametrize(
     "sql",
     [
-        "SHOW TABLE EXTENDED IN lake.shop LIKE '*'",
+        "SHOW TABLE EXTENDED IN lake.shop LIKE '*' PARTITION (day = '2024-01-01')",
+        "SHOW TABLE EXTENDED IN lake LIKE '*'",
+        "SHOW TABLE EXTENDED IN spark_catalog.default LIKE '*'",
+        "SHOW TABLE EXTENDED IN IDENTIFIER('lake.' || 'shop') LIKE '*'",
         "DESCRIBE TABLE lake.shop.orders PARTITION (day = '2024-01-01')",
         "DESCRIBE TABLE EXTENDED lake.shop.orders AS JSON",
         "DESCRIBE FUNCTION lake.system.bucket",

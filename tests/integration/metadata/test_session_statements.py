@@ -7,15 +7,19 @@ from dataclasses import replace
 
 import pytest
 
+from service.errors.policy_errors import TableAccessDenied
 from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.sessions.session_changes import (
     DropView,
+    ForgetMadeView,
+    NoteMadeView,
     PutSettings,
     PutView,
     ResetSetting,
     UseSchema,
 )
 from service.model.sessions.sessions import SessionValues, SessionView
+from service.ports.engine.query_engine import EngineResult
 from tests.integration.metadata.conftest import (
     ADMIN,
     FILTERED,
@@ -66,6 +70,60 @@ def in_session(settings: Mapping[str, str] | None = None, **views: str) -> Sessi
 def test_a_statement_says_what_it_changes(asking: Asking, sql: str, change: object) -> None:
     assert asking.run(sql, session=EMPTY).change == change
     assert asking.error(sql).startswith("SESSION_REQUIRED")
+
+
+def written(asking: Asking, sql: str, session: SessionValues, who: Access = FULL_ACCESS) -> EngineResult:
+    return asking.run(sql, who, session, begin_write=lambda _: None)
+
+
+def test_a_short_name_drops_the_view_that_the_session_has_made(asking: Asking) -> None:
+    here = SessionValues("mem", "shop")
+    noted = written(asking, "CREATE VIEW own AS SELECT 1 AS n", here).change
+    assert isinstance(noted, NoteMadeView)
+    assert noted.view.name == ("mem", "shop", "own")
+    assert "/" not in noted.view.state
+    made = replace(here, made=(noted.view,))
+    assert asking.error("DROP VIEW own", session=made).startswith("SQL_WRITES_OFF")
+    assert asking.error("DROP VIEW IF EXISTS `own`", session=made).startswith("SQL_WRITES_OFF")
+    # One of another schema, and one in another case.
+    elsewhere = replace(made, schema="hr")
+    assert asking.run("DROP VIEW own", session=elsewhere).change == DropView("own")
+    assert asking.run("DROP VIEW OWN", session=made).change == DropView("OWN")
+    hiding = replace(made, views=(SessionView("OWN", "SELECT 1"),))
+    assert asking.run("DROP VIEW own", session=hiding).change == DropView("own")
+    assert written(asking, "DROP VIEW own", made).change == ForgetMadeView(noted.view.name)
+    assert asking.rows("SHOW VIEWS IN mem.shop LIKE 'own'") == []
+
+
+def test_a_short_name_drops_no_view_that_another_one_has_made_since(asking: Asking) -> None:
+    here = SessionValues("mem", "shop")
+    noted = written(asking, "CREATE VIEW theirs AS SELECT 1 AS n", here).change
+    assert isinstance(noted, NoteMadeView)
+    made = replace(here, made=(noted.view,))
+    # It finds a view, and has made none.
+    assert written(asking, "CREATE VIEW IF NOT EXISTS theirs AS SELECT 2 AS n", here).change is None
+    for others in ("CREATE OR REPLACE VIEW", "CREATE VIEW"):
+        written(asking, f"{others} mem.shop.theirs AS SELECT 2 AS n", SessionValues())
+        assert written(asking, "DROP VIEW theirs", made).change == DropView("theirs")
+        assert written(asking, "DROP VIEW IF EXISTS theirs", made).change == DropView("theirs", True)
+        assert asking.rows("SELECT * FROM mem.shop.theirs") == [(2,)]
+        written(asking, "DROP VIEW mem.shop.theirs", SessionValues())
+    assert asking.run("DROP VIEW theirs", session=made).change == DropView("theirs")
+
+
+@pytest.mark.parametrize("rule", ["rows:id < 5", "mask:card=NULL"])
+@pytest.mark.parametrize("into", ["", "PARTITION (day)", "PARTITION (day = DATE'2024-01-01')"])
+def test_no_partition_is_replaced_that_has_hidden_rows(asking: Asking, rule: str, into: str) -> None:
+    session = in_session({"spark.sql.sources.partitionOverwriteMode": "DYNAMIC"})
+    writes = [("lake.shop.*", action) for action in ("select", "insert", "modify")]
+    who = access(*writes, ("lake.shop.orders", rule))
+    before = asking.rows("SELECT count(*), sum(id) FROM lake.shop.orders")
+    columns = "id, card, at" if "=" in into else "*"
+    for condition in ("id < 5", "id < 0"):
+        rows = f"SELECT {columns} FROM lake.shop.orders WHERE {condition}"
+        with pytest.raises(TableAccessDenied):
+            written(asking, f"INSERT OVERWRITE orders {into} {rows}", session, who)
+    assert asking.rows("SELECT count(*), sum(id) FROM lake.shop.orders") == before
 
 
 def test_settings_are_shown(asking: Asking) -> None:

@@ -105,7 +105,7 @@ TEXTS: Mapping[str, str] = {
     "CreatePipelineDataset": "CREATE STREAMING TABLE t AS SELECT 1",
     "CreatePipelineInsertIntoFlow": f"CREATE FLOW f AS INSERT INTO {S} BY NAME SELECT * FROM STREAM {S}",
     "ShowTables": "SHOW TABLES IN lake.shop",
-    "ShowTableExtended": "SHOW TABLE EXTENDED LIKE '*'",
+    "ShowTableExtended": "SHOW TABLE EXTENDED IN lake.shop LIKE '*'",
     "ShowTblProperties": f"SHOW TBLPROPERTIES {S}",
     "ShowColumns": f"SHOW COLUMNS IN {S}",
     "ShowViews": "SHOW VIEWS",

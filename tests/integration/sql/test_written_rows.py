@@ -6,6 +6,7 @@ import pytest
 
 from service.errors.gateway_error import GatewayError
 from service.model.query.query import Parameter
+from service.model.sessions.sessions import SessionValues
 from service.model.writes.writes import Write, WriteKind
 from spark_session.engine.engine import SparkEngine
 from tests.integration.sql.engine_calls import code_of, error_of, root_of
@@ -13,6 +14,7 @@ from tests.integration.sql.write_calls import marked, rows, write
 
 pytestmark = pytest.mark.integration
 TABLE = "lake.shop.written"
+MODE = "spark.sql.sources.partitionOverwriteMode"
 
 
 @pytest.fixture(autouse=True)
@@ -45,6 +47,46 @@ def test_rows_are_written_once_with_a_mark(engine: SparkEngine, sql: str, left: 
     query_id = write(engine, sql)
     assert {row[0] for row in rows(engine, f"SELECT id FROM {TABLE}")} == left
     assert len(marked(engine, TABLE, query_id)) == 1
+
+
+@pytest.mark.parametrize("mode", ["STATIC", "DYNAMIC"])
+@pytest.mark.parametrize(
+    ("partitioning", "into"),
+    [
+        ("", ""),
+        ("PARTITIONED BY (id)", ""),
+        ("PARTITIONED BY (id)", "PARTITION (id)"),
+        ("PARTITIONED BY (id)", "PARTITION (id = 2)"),
+        ("PARTITIONED BY (id, name)", "PARTITION (id = 2, name)"),
+        ("PARTITIONED BY (truncate(2, id))", ""),
+    ],
+)
+def test_partitions_are_replaced_as_in_spark(
+    engine: SparkEngine, mode: str, partitioning: str, into: str
+) -> None:
+    root, twin = root_of(engine), f"{TABLE}_twin"
+    columns = "name, n" if "= 2" in into else "id, name, n"
+    spark = root.newSession()
+    spark.conf.set(MODE, mode)
+    for name in (TABLE, twin):
+        root.sql(f"DROP TABLE IF EXISTS {name}")
+        root.sql(
+            f"CREATE TABLE {name} USING iceberg {partitioning} AS "
+            "SELECT int(id) AS id, string(id % 2) AS name, int(id) AS n FROM range(6)"
+        )
+    for given in ("id < 0", "id BETWEEN 2 AND 3", "id > 4"):
+        sql = (
+            f"INSERT OVERWRITE {{}} {into} SELECT {columns} FROM "
+            f"(SELECT int(id) AS id, string(id % 2) AS name, -1 AS n FROM range(6)) WHERE {given}"
+        )
+        spark.sql(sql.format(twin))
+        query_id = write(engine, sql.format(TABLE), session=SessionValues(settings={MODE: mode}))
+        changed = marked(engine, TABLE, query_id)
+        left = sorted(rows(engine, f"SELECT id, name, n FROM {TABLE}"))
+        assert left == sorted(rows(engine, f"SELECT id, name, n FROM {twin}"))
+        # Spark makes no snapshot if there is no partition to replace.
+        assert len(changed) == (0 if mode == "DYNAMIC" and given == "id < 0" else 1)
+    root.sql(f"DROP TABLE {twin}")
 
 
 def test_parameters_are_bound(engine: SparkEngine) -> None:

@@ -7,6 +7,7 @@ from uuid import UUID, uuid4
 
 from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.query.query import Parameters
+from service.model.sessions.sessions import SessionValues
 from service.model.writes.writes import MARK, Write
 from service.ports.engine.query_engine import Statement
 from spark_session.engine.engine import SparkEngine
@@ -19,6 +20,7 @@ def write(
     parameters: Parameters = (),
     access: Access = FULL_ACCESS,
     begin: Callable[[Write], None] | None = None,
+    session: SessionValues | None = None,
 ) -> UUID:
     """Runs a statement that writes, with all checks; returns its id."""
     query_id = uuid4()
@@ -33,6 +35,7 @@ def write(
         is_canceled=lambda: False,
         access=access,
         begin_write=begin or (lambda _: None),
+        session=session,
     )
     engine.run(statement)
     return query_id

@@ -7,6 +7,7 @@ from uuid import UUID
 
 import pytest
 
+from service.adapters.sessions.session_json import values_json, values_of
 from service.errors.gateway_error import GatewayError
 from service.errors.session_errors import (
     SessionNotFound,
@@ -17,14 +18,16 @@ from service.errors.session_errors import (
 from service.errors.statement_errors import SqlInvalid
 from service.model.sessions.session_changes import (
     DropView,
+    ForgetMadeView,
+    NoteMadeView,
     PutSettings,
     PutView,
     ResetSetting,
     UseSchema,
     ValueBounds,
 )
-from service.model.sessions.sessions import SessionValues, SessionView
-from service.session_values.changed import changed, values_bytes
+from service.model.sessions.sessions import MadeView, SessionValues, SessionView
+from service.session_values.changed import MADE_VIEWS, changed, values_bytes
 from service.session_values.session_settings import OFFERED, setting_name, setting_value
 from tests.fakes.sessions import fake_sessions
 
@@ -42,6 +45,7 @@ A, B = SessionView("a", "SELECT 1"), SessionView("b", "SELECT * FROM a")
         ("spark.sql.session.timeZone", "GMT-3", "GMT-3"),
         ("spark.sql.shuffle.partitions", "0200", "200"),
         ("spark.sql.storeAssignmentPolicy", "legacy", "LEGACY"),
+        ("spark.sql.sources.partitionOverwriteMode", "dynamic", "DYNAMIC"),
         ("spark.sql.caseSensitive", "FALSE", "false"),
         ("spark.sql.timestampType", "timestamp_ltz", "TIMESTAMP_LTZ"),
     ],
@@ -107,6 +111,24 @@ def test_views_are_dropped_by_name() -> None:
     assert changed(values, DropView("nope", if_exists=True), BOUNDS) == values
     with pytest.raises(SessionViewNotFound, match="nope"):
         changed(values, DropView("nope"), BOUNDS)
+
+
+def test_the_latest_views_that_a_session_has_made_are_remembered() -> None:
+    values = SessionValues()
+    made = [MadeView(("lake", "shop", f"v{number}"), "first") for number in range(MADE_VIEWS + 1)]
+    again = replace(made[5], state="second")
+    for view in (*made, again):
+        values = changed(values, NoteMadeView(view), BOUNDS)
+    assert values.made == (*made[1:5], *made[6:], again)
+    assert values_of(values_json(values)) == values
+    assert values_bytes(values) > MADE_VIEWS * 64
+    assert changed(values, ForgetMadeView(again.name), BOUNDS).made == (*made[1:5], *made[6:])
+
+
+def test_sessions_of_earlier_versions_have_made_no_views() -> None:
+    found = values_json(SessionValues("lake", views=(A,)))
+    del found["made"]
+    assert values_of(found) == SessionValues("lake", views=(A,))
 
 
 @pytest.mark.parametrize("name", ["", "1a", "a b", "a.b", "a`b", "ä", "a" * 129])

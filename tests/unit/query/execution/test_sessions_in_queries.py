@@ -10,8 +10,8 @@ import pytest
 from service.model.filters.filter_record import Reason
 from service.model.query.query import QueryRequest, QueryState
 from service.model.query.statement_text import is_command, query_text
-from service.model.sessions.session_changes import PutSettings, UseSchema
-from service.model.sessions.sessions import SessionUse, SessionValues, SessionView
+from service.model.sessions.session_changes import NoteMadeView, PutSettings, UseSchema
+from service.model.sessions.sessions import MadeView, SessionUse, SessionValues, SessionView
 from service.query.execution.run_query import run_query
 from service.query.execution.unpruned_in_session import unpruned_in_session
 from tests.fakes.engine import engine_result
@@ -35,6 +35,7 @@ def used(**values: object) -> SessionUse:
         ({"spark.sql.session.timeZone": "utc"}, None),
         ({"spark.sql.session.timeZone": "Europe/Berlin"}, Reason.SESSION_SETTING),
         ({"spark.sql.shuffle.partitions": "3", "spark.sql.storeAssignmentPolicy": "LEGACY"}, None),
+        ({"spark.sql.sources.partitionOverwriteMode": "DYNAMIC"}, None),
         ({"spark.sql.caseSensitive": "false"}, None),
     ],
     ids=str,
@@ -97,6 +98,19 @@ def test_a_session_that_has_ended_fails_what_would_change_it(bench: Bench) -> No
     run_query(query, replace(bench.ports, sessions=fake_sessions()))
     assert query.record.error is not None
     assert query.record.error.code == "SESSION_NOT_FOUND"
+
+
+def test_a_write_that_its_session_cannot_note_has_succeeded_all_the_same(bench: Bench) -> None:
+    sessions = fake_sessions()
+    view = MadeView(("lake", "shop", "v"), "s")
+    made = replace(engine_result(), change=NoteMadeView(view))
+    gone, alive = used(), sessions.values(sessions.create(CALLER, None, None, {}).session_id, CALLER)
+    for session in (gone, alive):
+        bench.engine.outcomes.append(made)
+        query = bench.of(QueryRequest("CREATE VIEW v AS SELECT 1", session=session))
+        run_query(query, replace(bench.ports, sessions=sessions))
+        assert query.record.state is QueryState.SUCCEEDED
+    assert sessions.use(alive.session_id, CALLER).values.made == (view,)
 
 
 def test_explain_asks_the_engine_for_the_plan_of_its_query(bench: Bench) -> None:

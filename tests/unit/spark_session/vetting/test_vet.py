@@ -45,11 +45,6 @@ def test_a_node_that_no_query_has_is_refused_wherever_it_stands(node: str) -> No
             allow_nodes(nodes)
 
 
-def test_dbt_reads_that_it_has_to_ask_otherwise() -> None:
-    with pytest.raises(StatementNotAllowed, match="SHOW TABLE EXTENDED is not supported for v2 tables"):
-        allow_nodes(["ShowTablesExtended", "UnresolvedNamespace"])
-
-
 @settings(deadline=None)
 @given(st.lists(st.sampled_from(sorted(QUERY_NODES))))
 def test_whatever_is_built_of_a_querys_nodes_passes(nodes: list[str]) -> None:

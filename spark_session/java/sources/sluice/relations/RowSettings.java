@@ -23,6 +23,7 @@ final class RowSettings {
         "spark.sql.optimizer.dynamicPartitionPruning.enabled",
         "spark.sql.optimizer.excludedRules",
         "spark.sql.shuffle.partitions",
+        "spark.sql.sources.partitionOverwriteMode",
         "spark.sql.storeAssignmentPolicy");
 
     private RowSettings() {}

@@ -20,6 +20,7 @@ import org.apache.spark.sql.catalyst.plans.logical.DescribeRelation;
 import org.apache.spark.sql.catalyst.plans.logical.DropView;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.ShowPartitions;
+import org.apache.spark.sql.catalyst.plans.logical.ShowTablesExtended;
 import org.apache.spark.sql.execution.command.CreateViewCommand;
 import org.apache.spark.sql.execution.command.DescribeQueryCommand;
 import org.apache.spark.sql.execution.command.ResetCommand;
@@ -60,6 +61,8 @@ final class CommandMembers {
             found.put("hasPartition", shown.pattern().isDefined());
         } else if (plan instanceof DescribeQueryCommand described) {
             found.put("query", described.queryText());
+        } else if (plan instanceof ShowTablesExtended shown) {
+            found.put("pattern", shown.pattern());
         } else {
             putChange(plan, found);
         }

@@ -11,6 +11,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.apache.iceberg.spark.SparkCatalog;
 import org.apache.spark.sql.catalyst.parser.ParseException;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.classic.SparkSession;
@@ -85,6 +86,11 @@ public final class CommandReader {
     /** Whether there is a catalog of this name. */
     public boolean hasCatalog(SparkSession session, String name) {
         return session.sessionState().catalogManager().isCatalogRegistered(name);
+    }
+
+    /** Whether all tables of a catalog are those of Iceberg. */
+    public boolean isOfIceberg(SparkSession session, String name) {
+        return session.sessionState().catalogManager().catalog(name) instanceof SparkCatalog;
     }
 
     /** Makes a catalog and its schema the current ones; the schema's levels are joined by dots, null: its default. */

@@ -31,9 +31,9 @@ public final class SqlWrites {
     /**
      * Returns JSON: {"kind": "InsertIntoStatement", "target": ["lake", "shop", "item"], "options": ["branch"],
      * "isOverwrite": false, "isInIceberg": true, "renamedTo": null, …}. `target` has the full name of the table or
-     * schema that is written to or changed, and `renamedTo` that of its new name. `query` is the text of a new view, and
-     * `unkept` are the words of clauses that its catalog would not keep. `procedure` and `arguments` are those of a CALL;
-     * `target` is its table. DefinitionMembers.java has the rest.
+     * schema that is written to or changed, and `renamedTo` that of its new name. `query` is the text of a new view,
+     * `isKept` whether one that exists stays as it is, and `unkept` are the words of clauses that its catalog would not
+     * keep. `procedure` and `arguments` are those of a CALL; `target` is its table. DefinitionMembers.java has the rest.
      */
     public String read(SparkSession session, String sql) throws Exception {
         ParsedWrite parsed = ParsedWrite.of(session, sql);
@@ -50,6 +50,7 @@ public final class SqlWrites {
         found.putAll(DefinitionMembers.of(parsed.root()));
         found.put("isOverwrite", parsed.isReplacing());
         found.put("query", ViewMembers.queryOf(parsed.root()));
+        found.put("isKept", ViewMembers.isKept(parsed.root()));
         found.put("unkept", ViewMembers.unkept(parsed.root(), sql));
         found.put("procedure", CallMembers.procedureOf(parsed.root()));
         found.put("arguments", CallMembers.argumentsOf(parsed.root()));

@@ -22,6 +22,11 @@ final class ViewMembers {
         return root instanceof CreateIcebergView create ? create.queryText() : null;
     }
 
+    /** Whether a view that exists stays as it is: IF NOT EXISTS. */
+    static boolean isKept(LogicalPlan root) {
+        return root instanceof CreateIcebergView create && create.allowExisting();
+    }
+
     /** Returns the words of the clauses of CREATE VIEW that Iceberg's parser leaves out. */
     static List<String> unkept(LogicalPlan root, String sql) {
         List<String> words = new ArrayList<>();
