@@ -22,6 +22,7 @@ from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.query.query import Parameters, QueryRequest
 from service.model.query.scan_metrics import ScanRecord, Selection
 from service.ports.engine.query_engine import EngineResult, Statement
+from service.query.execution.pinned_states import pinned_states
 from service.query.filtering.pruned_query import PrunedQuery
 from tests.equivalence.lakehouse import SCHEMA
 from tests.equivalence.reused_scans import reused_scans
@@ -75,7 +76,7 @@ class Harness:
 
     `properties` are engine settings for pruned queries that read relations from memory. With
     `plans_from_memory`, pruned queries choose their files from kept entries of manifests; queries as written
-    never do.
+    never do. With `keeps_plans`, pruned texts that were asked before are not analyzed again.
     """
 
     def __init__(
@@ -85,6 +86,7 @@ class Harness:
         access: Access = FULL_ACCESS,
         properties: Mapping[str, str] = MappingProxyType({}),
         plans_from_memory: bool = PLANS_FROM_MEMORY,
+        keeps_plans: bool = False,
     ) -> None:
         self._gateway = gateway
         self._ports = gateway.queries.ports
@@ -92,6 +94,7 @@ class Harness:
         self.access = access
         self._properties = properties
         self._plans_from_memory = plans_from_memory
+        self._keeps_plans = keeps_plans
 
     def has_engine(self) -> bool:
         """Returns whether queries can run now."""
@@ -197,6 +200,7 @@ class Harness:
             access=self.access,
             relations={} if pruned is None else pruned.relations,
             properties=self._properties_of(pruned),
+            states=pinned_states(pruned, sql) if pruned is not None and self._keeps_plans else {},
         )
         result = self._ports.engine.run(statement)
         assert not result.is_truncated, f"the rows of this query cannot all be compared: {sql}"
