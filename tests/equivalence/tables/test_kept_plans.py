@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -33,8 +32,7 @@ from tests.equivalence.policed import ANALYST, EVERYTHING
 from tests.soak import SOAK
 from tests.thorough import IS_THOROUGH
 
-COUNT = 100 if IS_THOROUGH else 20
-ROUNDS = 20 if IS_THOROUGH else 4
+COUNT = 200 if IS_THOROUGH else 12
 ASKED = 3
 """Asked twice, a plan is kept; the third time, it is used."""
 KEPT = f"lake.{SCHEMA}.plan_kept"
@@ -48,6 +46,15 @@ QUERIES = (
     " WHERE d.year = 1999 AND f.v IN (SELECT h.v FROM plan_kept h WHERE h.name = 'a')",
     "WITH c AS (SELECT f.k, f.v FROM plan_kept f JOIN dim d ON f.k = d.k WHERE d.year = 1999)"
     " SELECT a.k, count(*) AS n FROM c a JOIN c b ON a.v = b.v GROUP BY a.k HAVING count(*) > 0",
+)
+CHANGES = (
+    f"INSERT INTO {KEPT} VALUES (3, 35, 'b'), (NULL, 3, 'a')",
+    f"DELETE FROM {KEPT} WHERE v % 7 = 3 OR v = 10",
+    f"ALTER TABLE {KEPT} ADD PARTITION FIELD bucket(4, v)",
+    f"ALTER TABLE {KEPT} ADD COLUMN added BIGINT",
+    f"ALTER TABLE {KEPT} ALTER COLUMN k TYPE BIGINT",
+    f"ALTER TABLE {KEPT} SET TBLPROPERTIES ('read.split.target-size' = '1048576')",
+    f"ALTER TABLE {KEPT} RENAME COLUMN added TO title",
 )
 MOMENTS = (
     "SELECT f.k, current_date() AS d FROM plan_kept f JOIN dim d ON f.k = d.k WHERE d.year = 1999",
@@ -104,49 +111,26 @@ def test_generated_queries_have_the_same_rows(
             reject()
 
     check()
-    assert _hits(gateway, before) > COUNT // 4, "little was kept, so little is proven"
+    assert _hits(gateway, before) > COUNT // 3, "little was kept, so little is proven"
 
 
-def test_a_commit_of_any_kind_is_seen(
+def test_each_change_of_a_table_is_seen(
     plain: Harness, keeping_plans: Harness, kept: SqlCatalog, gateway: Gateway
 ) -> None:
     assert kept is not None
-    chosen = random.Random(5)
-    for number in range(ROUNDS):
-        before = _use(gateway)
-        for sql in QUERIES:
-            first = keeping_plans.prune(sql)
-            assert _hits_of(gateway, keeping_plans, first) == 0, "a plan of the state before was used"
-            _assert_alike(plain, keeping_plans, first)
-            assert not different_rows(plain.written(sql).rows, keeping_plans.run(first.sql, (), first).rows)
-        assert _hits(gateway, before) >= len(QUERIES)
-        _spark(gateway, _change(chosen, number))
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        f"ALTER TABLE {KEPT} ADD COLUMN added BIGINT",
-        f"ALTER TABLE {KEPT} RENAME COLUMN name TO title",
-        f"ALTER TABLE {KEPT} ALTER COLUMN k TYPE BIGINT",
-        f"ALTER TABLE {KEPT} SET TBLPROPERTIES ('read.split.target-size' = '1048576')",
-    ],
-    ids=["added column", "renamed column", "wider column", "property"],
-)
-def test_a_changed_table_is_analyzed_again(
-    plain: Harness, keeping_plans: Harness, kept: SqlCatalog, gateway: Gateway, change: str
-) -> None:
-    assert kept is not None
-    sql = QUERIES[1]
-    _assert_alike(plain, keeping_plans, keeping_plans.prune(sql))
-    _spark(gateway, change)
-    expected = plain.written(sql)
-    pruned = keeping_plans.prune(sql)
-    assert _hits_of(gateway, keeping_plans, pruned) == 0
-    for _ in range(ASKED):
-        found = keeping_plans.run(pruned.sql, (), pruned)
-        assert found.columns == expected.columns
-        assert not different_rows(expected.rows, found.rows)
+    for number, change in enumerate(("", *CHANGES)):
+        if change:
+            _spark(gateway, change)
+        sql = QUERIES[number % len(QUERIES)]
+        for text in {sql, QUERIES[0]}:
+            expected = plain.written(text)
+            pruned = keeping_plans.prune(text)
+            before = _use(gateway)
+            for asked in range(ASKED):
+                found = keeping_plans.run(pruned.sql, (), pruned)
+                assert found.columns == expected.columns, change
+                assert not different_rows(expected.rows, found.rows), change
+                assert _hits(gateway, before) == int(asked == ASKED - 1), f"{change}: {text}"
 
 
 def test_a_table_that_is_made_again_is_analyzed_again(
@@ -155,18 +139,18 @@ def test_a_table_that_is_made_again_is_analyzed_again(
     sql = QUERIES[1]
     with _table(lake):
         _assert_alike(plain, keeping_plans, keeping_plans.prune(sql))
+    pruned = keeping_plans.prune(sql)
     with pytest.raises(CallerError):
-        keeping_plans.run(sql)
-    assert keeping_plans.prune(sql).rewritten_sql is None
+        keeping_plans.run(pruned.sql, (), pruned)
     with _table(lake, value=7):
         pruned = keeping_plans.prune(sql)
-        assert _hits_of(gateway, keeping_plans, pruned) == 0
-        for _ in range(ASKED):
-            found = keeping_plans.run(pruned.sql, (), pruned).rows
-            assert not different_rows(plain.written(sql).rows, found)
+        before = _use(gateway)
+        found = keeping_plans.run(pruned.sql, (), pruned).rows
+        assert not different_rows(plain.written(sql).rows, found)
+        assert _hits(gateway, before) == 0
 
 
-@pytest.mark.parametrize("sql", QUERIES)
+@pytest.mark.parametrize("sql", QUERIES[1:3], ids=["rows", "subqueries"])
 def test_policies_are_decided_each_time(
     gateway: Gateway, plain: Harness, keeping_plans: Harness, kept: SqlCatalog, sql: str
 ) -> None:
@@ -240,14 +224,6 @@ def _assert_alike(plain: Harness, keeping_plans: Harness, pruned: PrunedQuery) -
         assert _selected(expected) == _selected(found), pruned.sql
 
 
-def _change(chosen: random.Random, number: int) -> str:
-    if number == 1:
-        return f"DELETE FROM {KEPT} WHERE v % 7 = {chosen.randint(0, 6)} OR v = 10"
-    if number == 2:
-        return f"ALTER TABLE {KEPT} ADD PARTITION FIELD bucket(4, v)"
-    return f"INSERT INTO {KEPT} VALUES ({chosen.randint(0, 8)}, {chosen.randint(0, 90)}, 'b'), (NULL, 3, 'a')"
-
-
 def _selected(result: EngineResult) -> list[str]:
     return sorted(repr(replace(scan, metrics=replace(scan.metrics, planning_ms=0))) for scan in result.scans)
 
@@ -256,12 +232,6 @@ def _spark(gateway: Gateway, sql: str) -> None:
     session = _engine(gateway).session
     assert session is not None
     session.root.sql(sql).collect()
-
-
-def _hits_of(gateway: Gateway, harness: Harness, pruned: PrunedQuery) -> int:
-    before = _use(gateway)
-    harness.run(pruned.sql, (), pruned)
-    return _hits(gateway, before)
 
 
 def _hits(gateway: Gateway, before: CacheUse) -> int:
