@@ -41,8 +41,8 @@ def analyzed(
     """
     check = partial(_check, session, is_of_state=statement.is_of_state)
     views: Collection[str] = ()
-    if known is not None and known.query is not None:
-        asked = _known(session, child, statement, known.query)
+    if known is not None and known.plan is not None:
+        asked = _known(session, child, statement, known.plan.query)
     else:
         parts = session.guard.read(child, statement.sql) if found is None else found
         views = _allowed(session, child, statement, parts)

@@ -17,11 +17,12 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from service.errors.gateway_error import GatewayError
-from service.errors.query_errors import QueryFailed
+from service.errors.query_errors import NotAdmitted
 from service.model.policies.read_plan import ReadPlan, lower
 from service.model.query.reuse import PlanReads, Reusability
 from service.policies.granted_reads import written_views
 from service.ports.engine.query_engine import Statement
+from spark_session.session.caches.kept_plans import TakenPlan
 from spark_session.session.warm_session import WarmSession
 
 log = structlog.get_logger(__name__)
@@ -29,10 +30,10 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class KnownQuery:
-    """A statement's address among the kept plans, and its query if its plan is kept."""
+    """A statement's address among the kept plans, and its plan if that is kept and no other query has it."""
 
     key: str
-    query: DataFrame | None
+    plan: TakenPlan | None
 
 
 def known_query(session: WarmSession, child: SparkSession, statement: Statement) -> KnownQuery | None:
@@ -40,7 +41,7 @@ def known_query(session: WarmSession, child: SparkSession, statement: Statement)
     if not session.kept_plans.is_on or not _may_be_kept(statement):
         return None
     key = key_of(statement)
-    return KnownQuery(key, session.kept_plans.find(child, key))
+    return KnownQuery(key, session.kept_plans.take(child, key))
 
 
 def key_of(statement: Statement) -> str:
@@ -73,14 +74,20 @@ def keep(
 
 
 @contextmanager
-def forgotten_if_it_fails(session: WarmSession, known: KnownQuery | None) -> Iterator[None]:
-    """Drops the kept plan of a query that the engine fails to run: a file that it reads may be gone."""
+def with_kept_plan(session: WarmSession, known: KnownQuery, taken: TakenPlan) -> Iterator[None]:
+    """Gives a kept plan back when the query has ended well, or has to wait before it runs.
+
+    After any other end, it is dropped: a file that it reads may be gone, and the query may not have stopped.
+    """
     try:
         yield
-    except (QueryFailed, PySparkException, Py4JError):
-        if known is not None and known.query is not None:
-            session.kept_plans.forget(known.key)
+    except NotAdmitted:
+        session.kept_plans.release(taken)
         raise
+    except BaseException:
+        session.kept_plans.forget(known.key)
+        raise
+    session.kept_plans.release(taken)
 
 
 def _may_be_kept(statement: Statement) -> bool:

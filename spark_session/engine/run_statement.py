@@ -19,7 +19,7 @@ from service.model.query.written_rows import WrittenRows
 from service.ports.engine.query_engine import EngineResult, Statement
 from spark_session.engine.analyzed import analyzed
 from spark_session.engine.in_session import child_of
-from spark_session.engine.known_query import KnownQuery, forgotten_if_it_fails, known_query
+from spark_session.engine.known_query import KnownQuery, known_query, with_kept_plan
 from spark_session.engine.metadata.answer import answer
 from spark_session.engine.metadata.explained import EXPLAIN, HIDDEN_PLAN, explained
 from spark_session.engine.metadata.metadata_rows import Answer
@@ -80,8 +80,8 @@ def run(session: WarmSession, statement: Statement, attempt: Attempt) -> EngineR
     """
     with child_of(session, statement) as child:
         known = known_query(session, child, statement)
-        if known is not None and known.query is not None:
-            with forgotten_if_it_fails(session, known):
+        if known is not None and known.plan is not None:
+            with with_kept_plan(session, known, known.plan):
                 return _rows(session, child, statement, None, known, attempt)
         found = session.guard.read(child, statement.sql)
         if statement.explain is not None or found["nodes"][0] in METADATA:

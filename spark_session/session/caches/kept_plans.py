@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import structlog
@@ -15,10 +16,18 @@ from spark_session.java.jvm_cache import JvmCache
 from spark_session.java.own_classes import java_instance
 
 if TYPE_CHECKING:
-    from py4j.java_gateway import JavaGateway
+    from py4j.java_gateway import JavaGateway, JavaObject
 
 log = structlog.get_logger(__name__)
 TEXTS_REMEMBERED = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class TakenPlan:
+    """The query of a kept plan, which no other query has now."""
+
+    query: DataFrame
+    java: JavaObject
 
 
 class KeptPlans(JvmCache):
@@ -35,16 +44,26 @@ class KeptPlans(JvmCache):
         self._lock = threading.Lock()
         self._asked: LRUCache[str, bool] = LRUCache(TEXTS_REMEMBERED)
 
-    def find(self, child: SparkSession, key: str) -> DataFrame | None:
-        """Returns the analyzed query in this session; None if its plan is not kept, or no longer of use."""
+    def take(self, child: SparkSession, key: str) -> TakenPlan | None:
+        """Returns the analyzed query in this session; None if its plan is not kept, or another query has it.
+
+        Release it when the query has ended well, and forget it otherwise.
+        """
         try:
-            found = self._java.find(child._jsparkSession, key)
+            taken = self._java.find(child._jsparkSession, key)
+            return None if taken is None else TakenPlan(DataFrame(taken.query(), child), taken)
         except (PySparkException, Py4JError, OSError) as failure:
             # A lost JVM shows in the next call, which also says what it means.
             log.warning("kept_plan_not_read", error=type(failure).__name__)
             self.forget(key)
             return None
-        return None if found is None else DataFrame(found, child)
+
+    def release(self, taken: TakenPlan) -> None:
+        """Lets another query have the plan: this one evaluates nothing any more."""
+        try:
+            taken.java.release()
+        except (PySparkException, Py4JError, OSError) as failure:
+            log.warning("kept_plan_not_released", error=type(failure).__name__)
 
     def is_asked_again(self, key: str) -> bool:
         """Whether this was called with the key before: most texts that are asked once are not asked twice."""

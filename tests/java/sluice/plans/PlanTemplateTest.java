@@ -1,6 +1,7 @@
 package sluice.plans;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertNull;
@@ -62,6 +63,15 @@ final class PlanTemplateTest {
         assertNotSame(tablesIn(plan).get(0), tablesIn(first).get(0));
         assertNotSame(first, second);
         assertTrue(template.bytes() > 4096);
+    }
+
+    @Test
+    void oneQueryAtATimeHasIt() {
+        PlanTemplate template = PlanTemplate.of(filtered(pinned(table)));
+        assertTrue(template.take());
+        assertFalse(template.take());
+        template.release();
+        assertTrue(template.take());
     }
 
     @Test

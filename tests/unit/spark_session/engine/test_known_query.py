@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from service.model.policies.decisions import FULL_ACCESS
+from service.model.policies.decisions import FULL_ACCESS, FullAccess
 from service.model.query.query import Parameter
 from service.model.sessions.sessions import SessionValues
 from service.ports.engine.query_engine import Statement
@@ -62,7 +62,7 @@ def test_another_input_of_an_analysis_has_another_address(change: dict[str, Any]
         {"row_limit": 7},
         {"caller": "ann"},
         {"origin": "SELECT k FROM fact"},
-        {"states": dict(reversed(STATEMENT.states.items()))},
+        {"access": FullAccess()},
     ],
     ids=str,
 )

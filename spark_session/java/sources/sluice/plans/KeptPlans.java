@@ -26,6 +26,10 @@ public final class KeptPlans {
 
     /** Keeps the plan of an analyzed query, if it reads nothing but pinned tables and rows in memory. */
     public boolean keep(String key, Dataset<?> query) {
+        if (entries.has(key)) {
+            // Another query has it, and gives it back soon.
+            return true;
+        }
         PlanTemplate template = PlanTemplate.of(query.queryExecution().analyzed());
         if (template == null) {
             return false;
@@ -34,18 +38,24 @@ public final class KeptPlans {
         return true;
     }
 
-    /** Returns the query of a kept plan in this session, which must have the settings of its key; null if none is kept. */
-    public Dataset<?> find(SparkSession session, String key) {
-        PlanTemplate template = (PlanTemplate) entries.find(key);
-        if (template == null) {
+    /**
+     * Returns the query of a kept plan in this session, which must have the settings of its key. Null if none is kept,
+     * or if another query has it now. Release it once the query has ended well; otherwise remove the key.
+     */
+    public TakenPlan find(SparkSession session, String key) {
+        PlanTemplate template = (PlanTemplate) entries.peek(key);
+        if (template == null || !template.take()) {
+            entries.countMiss();
             return null;
         }
         LogicalPlan plan = template.opened();
         if (plan == null) {
             entries.remove(key);
+            entries.countMiss();
             return null;
         }
-        return Dataset$.MODULE$.ofRows(session, plan);
+        entries.find(key);
+        return new TakenPlan(template, Dataset$.MODULE$.ofRows(session, plan));
     }
 
     /** Forgets a plan. */

@@ -8,6 +8,7 @@ import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.UnaryOperator;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.PlanExpression;
@@ -27,6 +28,9 @@ import sluice.relations.KnownRelation;
  * relations in memory.
  *
  * <p>The rows stay where they are kept, and this does not keep them there. A template whose rows are gone is of no use.
+ *
+ * <p>One query at a time has it: the expressions of a plan may keep a state while they are evaluated, as those of JSON
+ * and of formats do, and queries of one template have the same expressions.
  */
 final class PlanTemplate {
 
@@ -36,6 +40,7 @@ final class PlanTemplate {
     private final LogicalPlan plan;
     private final List<WeakReference<KnownRelation.Box>> rows;
     private final long bytes;
+    private final AtomicBoolean isTaken = new AtomicBoolean();
 
     private PlanTemplate(LogicalPlan plan, List<WeakReference<KnownRelation.Box>> rows, long bytes) {
         this.plan = plan;
@@ -74,7 +79,17 @@ final class PlanTemplate {
         return bytes;
     }
 
-    /** Returns the plan for one query, as analyzed; null if rows that it reads are no longer kept. */
+    /** Whether the caller has it now, and nobody else until it is released. */
+    boolean take() {
+        return isTaken.compareAndSet(false, true);
+    }
+
+    /** Lets another query have it. The one before must not evaluate anything any more. */
+    void release() {
+        isTaken.set(false);
+    }
+
+    /** Returns the plan for the query that has taken it, as analyzed; null if rows that it reads are no longer kept. */
     LogicalPlan opened() {
         List<KnownRelation.Box> boxes = new ArrayList<>();
         for (WeakReference<KnownRelation.Box> each : rows) {
