@@ -28,9 +28,9 @@ from spark_session.session.warm_session import WarmSession
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class KnownQuery:
-    """A statement's address among the kept plans, and its plan if that is kept and no other query has it."""
+    """A statement's address among the kept plans, and its plan if it has that: no other query has it then."""
 
     key: str
     plan: TakenPlan | None
@@ -62,32 +62,39 @@ def keep(
 ) -> None:
     """Keeps the plan of an analyzed query, if its text is asked again, and would be analyzed alike.
 
-    `query` has passed all checks, and has no policies. Never raises: other plans are made again.
+    `query` has passed all checks, and has no policies. It then has the plan itself: the kept one has the same
+    expressions. Never raises: other plans are made again.
     """
     if not session.kept_plans.is_asked_again(known.key):
         return
     try:
         if _stays_the_same(session, child, statement, query):
-            session.kept_plans.keep(known.key, query)
+            known.plan = session.kept_plans.keep(known.key, query)
     except (GatewayError, PySparkException, Py4JError, OSError) as failure:
         log.warning("plan_not_kept", error=type(failure).__name__)
 
 
 @contextmanager
-def with_kept_plan(session: WarmSession, known: KnownQuery, taken: TakenPlan) -> Iterator[None]:
-    """Gives a kept plan back when the query has ended well, or has to wait before it runs.
+def with_kept_plan(session: WarmSession, known: KnownQuery | None) -> Iterator[None]:
+    """Gives the kept plan that a query has back when it has ended well, or has to wait before it runs.
 
     After any other end, it is dropped: a file that it reads may be gone, and the query may not have stopped.
     """
     try:
         yield
     except NotAdmitted:
-        session.kept_plans.release(taken)
+        _release(session, known)
         raise
     except BaseException:
-        session.kept_plans.forget(known.key)
+        if known is not None and known.plan is not None:
+            session.kept_plans.forget(known.key)
         raise
-    session.kept_plans.release(taken)
+    _release(session, known)
+
+
+def _release(session: WarmSession, known: KnownQuery | None) -> None:
+    if known is not None and known.plan is not None:
+        session.kept_plans.release(known.plan)
 
 
 def _may_be_kept(statement: Statement) -> bool:

@@ -80,17 +80,27 @@ def run(session: WarmSession, statement: Statement, attempt: Attempt) -> EngineR
     """
     with child_of(session, statement) as child:
         known = known_query(session, child, statement)
-        if known is not None and known.plan is not None:
-            with with_kept_plan(session, known, known.plan):
-                return _rows(session, child, statement, None, known, attempt)
-        found = session.guard.read(child, statement.sql)
-        if statement.explain is not None or found["nodes"][0] in METADATA:
-            return _shown(session, child, statement, found, attempt)
-        if found["nodes"][0] in SESSION and is_of_session(session, statement):
-            return _changed(session, child, statement, attempt)
-        if is_write(found["nodes"]):
-            return run_write(session, child, statement, found, attempt.note_applied)
-        return _rows(session, child, statement, found, known, attempt)
+        with with_kept_plan(session, known):
+            return _run(session, child, statement, known, attempt)
+
+
+def _run(
+    session: WarmSession,
+    child: SparkSession,
+    statement: Statement,
+    known: KnownQuery | None,
+    attempt: Attempt,
+) -> EngineResult:
+    if known is not None and known.plan is not None:
+        return _rows(session, child, statement, None, known, attempt)
+    found = session.guard.read(child, statement.sql)
+    if statement.explain is not None or found["nodes"][0] in METADATA:
+        return _shown(session, child, statement, found, attempt)
+    if found["nodes"][0] in SESSION and is_of_session(session, statement):
+        return _changed(session, child, statement, attempt)
+    if is_write(found["nodes"]):
+        return run_write(session, child, statement, found, attempt.note_applied)
+    return _rows(session, child, statement, found, known, attempt)
 
 
 def _rows(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import wait
 from dataclasses import dataclass
 from math import isclose
@@ -19,6 +19,7 @@ from service.gateway import Gateway
 from service.model.filters.filter_record import FilterRecord, Reason
 from service.model.operations.health import PartState
 from service.model.policies.decisions import FULL_ACCESS, Access
+from service.model.query.planned_work import PlannedWork
 from service.model.query.query import Parameters, QueryRequest
 from service.model.query.scan_metrics import ScanRecord, Selection
 from service.ports.engine.query_engine import EngineResult, Statement
@@ -187,7 +188,13 @@ class Harness:
         """Waits until the rows that the query has requested are in memory."""
         wait(list(self._ports.pruner._relations._fetches._running.values()), PATIENCE_S)
 
-    def run(self, sql: str, parameters: Parameters = (), pruned: PrunedQuery | None = None) -> EngineResult:
+    def run(
+        self,
+        sql: str,
+        parameters: Parameters = (),
+        pruned: PrunedQuery | None = None,
+        admit: Callable[[PlannedWork], str] | None = None,
+    ) -> EngineResult:
         statement = Statement(
             query_id=uuid4(),
             sql=sql,
@@ -200,7 +207,8 @@ class Harness:
             access=self.access,
             relations={} if pruned is None else pruned.relations,
             properties=self._properties_of(pruned),
-            states=pinned_states(pruned, sql) if pruned is not None and self._keeps_plans else {},
+            states=pinned_states(pruned, sql, parameters) if pruned is not None and self._keeps_plans else {},
+            admit=admit,
         )
         result = self._ports.engine.run(statement)
         assert not result.is_truncated, f"the rows of this query cannot all be compared: {sql}"

@@ -115,7 +115,7 @@ def _run_rewritten(query: QueryHandle, pruned: PrunedQuery, engine: Engine, retr
         statement_of(query, pruned.sql),
         relations=pruned.relations,
         properties=pruned.properties,
-        states=pinned_states(pruned, query.text.sql),
+        states=pinned_states(pruned, query.text.sql, query.request.parameters),
     )
     if statement.session is not None:
         # The text names no view of the session, or none any more; names that pruning has written name tables.

@@ -72,12 +72,19 @@ class KeptPlans(JvmCache):
             self._asked[key] = True
         return is_known
 
-    def keep(self, key: str, query: DataFrame) -> None:
-        """Keeps the plan of an analyzed query, if it reads nothing but pinned tables and rows in memory."""
+    def keep(self, key: str, query: DataFrame) -> TakenPlan | None:
+        """Keeps the plan of an analyzed query, if it reads nothing but pinned tables and rows in memory.
+
+        The query has the plan until it is released, as after `take`. None: it is not kept, or was already.
+        """
         try:
-            self._java.keep(key, query._jdf)
+            taken = self._java.keep(key, query._jdf)
+            return None if taken is None else TakenPlan(query, taken)
         except (PySparkException, Py4JError, OSError) as failure:
             log.warning("plan_not_kept", error=type(failure).__name__)
+            # Nobody would release it.
+            self.forget(key)
+            return None
 
     def forget(self, key: str) -> None:
         """Drops a plan, if it is kept: the next query is analyzed."""

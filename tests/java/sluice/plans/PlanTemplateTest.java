@@ -24,6 +24,10 @@ import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.EqualTo;
 import org.apache.spark.sql.catalyst.expressions.Exists;
 import org.apache.spark.sql.catalyst.expressions.Exists$;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.Nvl;
+import org.apache.spark.sql.catalyst.expressions.ScalarSubquery;
+import org.apache.spark.sql.catalyst.expressions.ScalarSubquery$;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.OneRowRelation;
@@ -32,6 +36,7 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation$;
 import org.apache.spark.sql.types.DataTypes;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import scala.Option;
 import sluice.fixtures.Plans;
 import sluice.fixtures.Tables;
@@ -85,6 +90,31 @@ final class PlanTemplateTest {
         assertEquals(plan, found);
         Exists inside = (Exists) ((Filter) found).condition();
         assertNotSame(tablesIn(below).get(0), tablesIn(inside.plan()).get(0));
+    }
+
+    /** Each has its argument twice, once for show: without end, if each place were visited. */
+    @Test
+    @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void nestedFunctionsAreVisitedOnce() {
+        DataSourceV2Relation relation = pinned(table);
+        Expression nested = list(relation.output()).get(0);
+        for (int level = 0; level < 60; level++) {
+            nested = new Nvl(nested, literal(level));
+        }
+        PlanTemplate template = PlanTemplate.of(new Filter(new EqualTo(nested, literal(3)), relation));
+        assertNotNull(template);
+        assertTrue(template.bytes() < 1 << 20);
+    }
+
+    /** What is there for show would keep the tables of the query that made the plan. */
+    @Test
+    void aPlanThatHoldsATableForShowIsNotKept() {
+        ScalarSubquery most = new ScalarSubquery(
+            pinned(table), ScalarSubquery$.MODULE$.apply$default$2(), ScalarSubquery$.MODULE$.apply$default$3(),
+            ScalarSubquery$.MODULE$.apply$default$4(), ScalarSubquery$.MODULE$.apply$default$5(),
+            ScalarSubquery$.MODULE$.apply$default$6(), ScalarSubquery$.MODULE$.apply$default$7());
+        LogicalPlan plan = new Filter(new EqualTo(new Nvl(most, literal(1)), literal(3)), pinned(table));
+        assertNull(PlanTemplate.of(plan));
     }
 
     @Test

@@ -7,6 +7,7 @@ from uuid import UUID
 
 import pytest
 
+from service.model.query.query import Parameter
 from service.model.tables.tables import TableAt, TableFacts, TableName, TableSource
 from service.query.execution.pinned_states import pinned_states
 from service.query.filtering.pruned_query import PrunedQuery
@@ -51,3 +52,12 @@ def test_a_text_that_may_name_the_moment_has_none() -> None:
     assert states(SALES, written="SELECT DATE'today' FROM sales") == {}
     assert states(SALES, expanded="SELECT * FROM (SELECT TIMESTAMP'now' FROM sales)") == {}
     assert states(SALES, written="SELECT DATE'today' FROM a_view", expanded="SELECT 1 FROM sales")
+
+
+@pytest.mark.parametrize(
+    ("value", "is_known"),
+    [("today", False), ("10:00", False), ("shirt", True), ("2026-01-31", True), (10, True)],
+)
+def test_a_value_that_may_be_the_moment_has_none(value: str | int, is_known: bool) -> None:
+    found = pinned_states(PrunedQuery("", facts=(SALES,)), WRITTEN, {"day": Parameter(value)})
+    assert bool(found) is is_known

@@ -93,13 +93,22 @@ def test_what_is_quoted_is_never_changed(pieces: list[str]) -> None:
         "TIMESTAMP 'NOW UTC'",
         r"date '\u0074oday'",
         "'tomorrow'",
+        "TIMESTAMP'10:00'",
+        'timestamp_ltz " T9:30:15"',
+        "VALUES (to_timestamp('23:59'))",
     ],
 )
 def test_a_text_may_name_a_moment(text: str) -> None:
     assert names_a_moment(text)
 
 
-@pytest.mark.parametrize("text", ["SELECT known", "SELECT todays", r"LIKE '%\_x'", "DATE'2020-01-01'"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("SELECT known", "SELECT todays", r"LIKE '%\_x'", "DATE'2020-01-01'", "slot = '10:00'"),
+        "TIMESTAMP'2020-01-01 10:00'",
+    ],
+)
 def test_other_texts_name_none(text: str) -> None:
     assert not names_a_moment(text)
 

@@ -24,18 +24,22 @@ public final class KeptPlans {
         return entries.use();
     }
 
-    /** Keeps the plan of an analyzed query, if it reads nothing but pinned tables and rows in memory. */
-    public boolean keep(String key, Dataset<?> query) {
+    /**
+     * Keeps the plan of an analyzed query, if it reads nothing but pinned tables and rows in memory. The query itself is
+     * the first that has it, and releases it once it has ended well. Null if the plan is not kept, or was already.
+     */
+    public TakenPlan keep(String key, Dataset<?> query) {
         if (entries.has(key)) {
             // Another query has it, and gives it back soon.
-            return true;
+            return null;
         }
         PlanTemplate template = PlanTemplate.of(query.queryExecution().analyzed());
         if (template == null) {
-            return false;
+            return null;
         }
+        template.take();
         entries.put(key, new BoundedEntries.Entry(template, template.bytes()));
-        return true;
+        return new TakenPlan(template, query);
     }
 
     /**

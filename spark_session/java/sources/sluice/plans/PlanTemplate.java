@@ -6,8 +6,10 @@ import static sluice.collections.Lists.parts;
 
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.UnaryOperator;
 import org.apache.spark.sql.catalyst.expressions.Expression;
@@ -15,6 +17,7 @@ import org.apache.spark.sql.catalyst.expressions.PlanExpression;
 import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.View;
+import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.catalyst.trees.TreePattern$;
 import org.apache.spark.sql.classic.Dataset$;
 import org.apache.spark.sql.connector.catalog.Table;
@@ -50,8 +53,7 @@ final class PlanTemplate {
 
     /** Returns the template of an analyzed plan; null if it reads anything but pinned tables and rows in memory. */
     static PlanTemplate of(LogicalPlan analyzed) {
-        Parts found = new Parts();
-        found.collect(analyzed);
+        Held found = new Counter().of(analyzed);
         List<TablePlace> tables = new ArrayList<>();
         List<WeakReference<KnownRelation.Box>> rows = new ArrayList<>();
         LogicalPlan plan = withLeaves(analyzed, leaf -> {
@@ -148,33 +150,67 @@ final class PlanTemplate {
         return found;
     }
 
-    /** Counts everything that a plan holds, wherever it holds it. */
-    private static final class Parts {
+    /** What a plan or a part of it holds, wherever it holds it. */
+    private record Held(long parts, long tables, long relations, boolean hasOthers) {
 
-        private long parts;
-        private int tables;
-        private int relations;
-        private boolean hasOthers;
+        /** More than any plan has. It keeps sums of what is shared many times from overflowing. */
+        private static final long MANY = 1L << 40;
 
-        void collect(Object value) {
-            parts++;
-            if (value instanceof DataSourceV2Relation) {
-                tables++;
-            } else if (value instanceof KnownRelation) {
-                relations++;
-            } else if (value instanceof View view) {
-                // A text may have a name of rows in memory alone: what another view reads may change.
-                hasOthers |= !view.isTempView() || !(view.child() instanceof KnownRelation);
+        Held plus(Held other) {
+            return new Held(
+                parts + other.parts,
+                Math.min(MANY, tables + other.tables),
+                Math.min(MANY, relations + other.relations),
+                hasOthers || other.hasOthers);
+        }
+
+        /** Returns what it adds where it is held once more: its parts are in memory once. */
+        Held again() {
+            return new Held(0, tables, relations, hasOthers);
+        }
+    }
+
+    /**
+     * Counts what a plan holds. What is held in several places counts in each, but is visited once: functions such as
+     * `nvl` have each argument twice, so the time would double with each level.
+     */
+    private static final class Counter {
+
+        private final Map<TreeNode<?>, Held> visited = new IdentityHashMap<>();
+
+        Held of(Object value) {
+            if (!(value instanceof TreeNode<?> node)) {
+                return inside(value, new Held(1, 0, 0, false));
             }
+            Held before = visited.get(node);
+            if (before != null) {
+                return before.again();
+            }
+            Held found = inside(node, itself(node));
+            visited.put(node, found);
+            return found;
+        }
+
+        private static Held itself(TreeNode<?> node) {
+            // A text may have a name of rows in memory alone: what another view reads may change.
+            boolean isOther = node instanceof View view
+                && (!view.isTempView() || !(view.child() instanceof KnownRelation));
+            return new Held(
+                1, node instanceof DataSourceV2Relation ? 1 : 0, node instanceof KnownRelation ? 1 : 0, isOther);
+        }
+
+        private Held inside(Object value, Held itself) {
+            Held found = itself;
             if (value instanceof scala.collection.Iterable<?> values) {
                 for (Object each : iterable(values)) {
-                    collect(each);
+                    found = found.plus(of(each));
                 }
             } else if (value instanceof Product product && !(value instanceof LocalRelation)) {
                 for (Object each : parts(product)) {
-                    collect(each);
+                    found = found.plus(of(each));
                 }
             }
+            return found;
         }
     }
 }
