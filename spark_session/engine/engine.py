@@ -150,6 +150,11 @@ class SparkEngine:
         session = self.session
         return EMPTY if session is None else session.manifest_entries.use
 
+    def kept_plans_use(self) -> CacheUse:
+        """Returns the use of the kept plans of texts, as of some seconds ago."""
+        session = self.session
+        return EMPTY if session is None else session.kept_plans.use
+
     def catalog_faults(self) -> Mapping[str, str]:
         """Returns why catalogs cannot be used in the engine, by name; empty while there is no session."""
         session = self.session

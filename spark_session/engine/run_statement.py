@@ -19,6 +19,7 @@ from service.model.query.written_rows import WrittenRows
 from service.ports.engine.query_engine import EngineResult, Statement
 from spark_session.engine.analyzed import analyzed
 from spark_session.engine.in_session import child_of
+from spark_session.engine.known_query import KnownQuery, known_query, with_kept_plan
 from spark_session.engine.metadata.answer import answer
 from spark_session.engine.metadata.explained import EXPLAIN, HIDDEN_PLAN, explained
 from spark_session.engine.metadata.metadata_rows import Answer
@@ -78,44 +79,70 @@ def run(session: WarmSession, statement: Statement, attempt: Attempt) -> EngineR
         PySparkException: Spark refused it, or it failed or was canceled while it ran.
     """
     with child_of(session, statement) as child:
-        found = session.guard.read(child, statement.sql)
-        if statement.explain is not None or found["nodes"][0] in METADATA:
-            return _shown(session, child, statement, found, attempt)
-        if found["nodes"][0] in SESSION and is_of_session(session, child, statement):
-            return _changed(session, child, statement, attempt)
-        if is_write(found["nodes"]):
-            return run_write(session, child, statement, found, attempt.note_applied)
-        asked, attempt.applied = analyzed(session, child, statement, found)
-        frame = limited(session, in_arrow_types(asked), statement)
-        session.small_queries.plan_once(frame)
-        is_short = session.rows.is_short(frame, statement.row_limit)
-        session.guard.allow_planned(frame)
-        attempt.frame, attempt.planned = frame, (planned := time.monotonic())
-        if statement.is_canceled():
+        known = known_query(session, child, statement)
+        with with_kept_plan(session, known):
+            return _run(session, child, statement, known, attempt)
+
+
+def _run(
+    session: WarmSession,
+    child: SparkSession,
+    statement: Statement,
+    known: KnownQuery | None,
+    attempt: Attempt,
+) -> EngineResult:
+    if known is not None and known.plan is not None:
+        return _rows(session, child, statement, None, known, attempt)
+    found = session.guard.read(child, statement.sql)
+    if statement.explain is not None or found["nodes"][0] in METADATA:
+        return _shown(session, child, statement, found, attempt)
+    if found["nodes"][0] in SESSION and is_of_session(session, child, statement):
+        return _changed(session, child, statement, attempt)
+    if is_write(found["nodes"]):
+        return run_write(session, child, statement, found, attempt.note_applied)
+    return _rows(session, child, statement, found, known, attempt)
+
+
+def _rows(
+    session: WarmSession,
+    child: SparkSession,
+    statement: Statement,
+    found: Mapping[str, Any] | None,
+    known: KnownQuery | None,
+    attempt: Attempt,
+) -> EngineResult:
+    """Runs a query, and returns its rows."""
+    asked, attempt.applied = analyzed(session, child, statement, found, known=known)
+    frame = limited(session, in_arrow_types(asked), statement)
+    session.small_queries.plan_once(frame)
+    is_short = session.rows.is_short(frame, statement.row_limit)
+    session.guard.allow_planned(frame)
+    attempt.frame, attempt.planned = frame, (planned := time.monotonic())
+    if statement.is_canceled():
+        raise QueryCanceled
+    if statement.admit is not None:
+        session.children.use_pool(child, statement.admit(session.planned_work.read(frame)))
+    with session.late_scans.watched(frame, statement.late_filters) as late:
+        if statement.late_filters and statement.is_canceled():
+            # It may have waited for files, when it had no job yet that a cancellation could have stopped.
             raise QueryCanceled
-        if statement.admit is not None:
-            session.children.use_pool(child, statement.admit(session.planned_work.read(frame)))
-        with session.late_scans.watched(frame, statement.late_filters) as late:
-            if statement.late_filters and statement.is_canceled():
-                # It may have waited for files, when it had no job yet that a cancellation could have stopped.
-                raise QueryCanceled
-            kept, is_truncated = collected(session, frame, is_short, statement)
-        return EngineResult(
-            rows=kept.schema.empty_table() if isinstance(kept, WrittenRows) else kept,
-            written=kept if isinstance(kept, WrittenRows) else None,
-            columns=result_columns(asked.schema),
-            is_truncated=is_truncated,
-            planning_ms=milliseconds(attempt.started, planned),
-            running_ms=milliseconds(planned, time.monotonic()),
-            scans=session.scan_reader.read(frame),
-            plan_text=lambda: shown_plan(frame, attempt.is_restricted),
-            planned_tables=lambda: session.planned_tables.read(frame),
-            with_totals=lambda skipped: session.scan_reader.with_totals(frame, skipped),
-            lineage=lambda: session.column_lineage.read(asked),
-            applied=attempt.applied,
-            reads=lambda: session.reuse_facts.reads(frame),
-            late_uses=late.uses(),
-        )
+        kept, is_truncated = collected(session, frame, is_short, statement)
+    return EngineResult(
+        rows=kept.schema.empty_table() if isinstance(kept, WrittenRows) else kept,
+        written=kept if isinstance(kept, WrittenRows) else None,
+        columns=result_columns(asked.schema),
+        is_truncated=is_truncated,
+        planning_ms=milliseconds(attempt.started, planned),
+        running_ms=milliseconds(planned, time.monotonic()),
+        scans=session.scan_reader.read(frame),
+        plan_text=lambda: shown_plan(frame, attempt.is_restricted),
+        planned_tables=lambda: session.planned_tables.read(frame),
+        with_totals=lambda skipped: session.scan_reader.with_totals(frame, skipped),
+        lineage=lambda: session.column_lineage.read(asked),
+        applied=attempt.applied,
+        reads=lambda: session.reuse_facts.reads(frame),
+        late_uses=late.uses(),
+    )
 
 
 def _shown(

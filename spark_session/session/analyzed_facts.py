@@ -22,6 +22,7 @@ from spark_session.vetting.repeatable_plans import reusability_of
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway
 
+VIEW = "View"
 ViewTexts = Mapping[Parts, ViewText | None]
 
 
@@ -41,9 +42,14 @@ class ReuseFacts:
         self._java = java_instance(gateway, "sluice.reuse.ReuseFacts")
         self._definitions = definitions
 
-    def of(self, frame: DataFrame) -> AnalyzedFacts:
-        """Returns whether the analyzed query gives the same result each time, and what it reads."""
+    def of(self, frame: DataFrame, *, ignores_views: bool = False) -> AnalyzedFacts:
+        """Returns whether the analyzed query gives the same result each time, and what it reads.
+
+        With `ignores_views`, its caller knows what the views of the session catalog and of the session read.
+        """
         found = json.loads(self._java.analyzed(frame._jdf))
+        if ignores_views:
+            found["nodes"] = [name for name in found["nodes"] if name != VIEW]
         shape = PlanShape(
             frozenset(found["nodes"]),
             frozenset(found["aggregates"]),

@@ -23,6 +23,7 @@ from spark_session.results.session_table_reader import SessionTableReader
 from spark_session.session.accumulator_server import log_faults
 from spark_session.session.analyzed_facts import ReuseFacts
 from spark_session.session.caches.file_cache import FileCache
+from spark_session.session.caches.kept_plans import KeptPlans
 from spark_session.session.caches.kept_rows import KeptRows
 from spark_session.session.caches.manifest_entries import ManifestEntries
 from spark_session.session.catalog_contents import CatalogContents
@@ -87,6 +88,7 @@ class WarmSession:
         self.file_cache = FileCache(jvm.gateway)
         self.manifest_entries = ManifestEntries(jvm.gateway, root, settings.max_manifest_entry_bytes)
         self.late_scans = LateScans(jvm.gateway, root, self.children, settings.takes_late_filters)
+        self.kept_plans = KeptPlans(jvm.gateway, settings.max_kept_plan_bytes)
         self.relations = LocalRelationStore(
             jvm.gateway,
             self.children,
@@ -159,6 +161,7 @@ class WarmSession:
             self.kept_rows.update()
             self.file_cache.update()
             self.manifest_entries.update()
+            self.kept_plans.update()
         except (Py4JError, OSError) as failure:
             log.info("engine_caches_not_counted", error=type(failure).__name__)
 

@@ -85,6 +85,7 @@ class SparkSettings:
     max_relation_bytes: int = 64 * MIB
     max_hash_relation_bytes: int = 0
     max_manifest_entry_bytes: int = 0
+    max_kept_plan_bytes: int = 0
     planned_once_max_bytes: int = 0
     """Queries that read at most so many bytes are planned without adaptive execution."""
     bounds: QueryBounds = field(default_factory=QueryBounds)

@@ -70,6 +70,7 @@ def gateway(data_dir: Path) -> Iterator[Gateway]:
         # Little, so that rows are evicted while queries read them.
         hash_relations_max_bytes=16 << 20,
         manifest_entries_max_bytes=16 << 20,
+        kept_plans_max_bytes=64 << 20,
         dynamic_filtering_min_table_bytes=0,
         dynamic_filtering_collect_timeout_s=60,
         dynamic_filtering_late_filters=True,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import wait
 from dataclasses import dataclass
 from math import isclose
@@ -19,9 +19,11 @@ from service.gateway import Gateway
 from service.model.filters.filter_record import FilterRecord, Reason
 from service.model.operations.health import PartState
 from service.model.policies.decisions import FULL_ACCESS, Access
+from service.model.query.planned_work import PlannedWork
 from service.model.query.query import Parameters, QueryRequest
 from service.model.query.scan_metrics import ScanRecord, Selection
 from service.ports.engine.query_engine import EngineResult, Statement
+from service.query.execution.pinned_states import pinned_states
 from service.query.filtering.pruned_query import PrunedQuery
 from tests.equivalence.lakehouse import SCHEMA
 from tests.equivalence.reused_scans import reused_scans
@@ -75,7 +77,7 @@ class Harness:
 
     `properties` are engine settings for pruned queries that read relations from memory. With
     `plans_from_memory`, pruned queries choose their files from kept entries of manifests; queries as written
-    never do.
+    never do. With `keeps_plans`, pruned texts that were asked before are not analyzed again.
     """
 
     def __init__(
@@ -85,6 +87,7 @@ class Harness:
         access: Access = FULL_ACCESS,
         properties: Mapping[str, str] = MappingProxyType({}),
         plans_from_memory: bool = PLANS_FROM_MEMORY,
+        keeps_plans: bool = False,
     ) -> None:
         self._gateway = gateway
         self._ports = gateway.queries.ports
@@ -92,6 +95,7 @@ class Harness:
         self.access = access
         self._properties = properties
         self._plans_from_memory = plans_from_memory
+        self._keeps_plans = keeps_plans
 
     def has_engine(self) -> bool:
         """Returns whether queries can run now."""
@@ -184,7 +188,13 @@ class Harness:
         """Waits until the rows that the query has requested are in memory."""
         wait(list(self._ports.pruner._relations._fetches._running.values()), PATIENCE_S)
 
-    def run(self, sql: str, parameters: Parameters = (), pruned: PrunedQuery | None = None) -> EngineResult:
+    def run(
+        self,
+        sql: str,
+        parameters: Parameters = (),
+        pruned: PrunedQuery | None = None,
+        admit: Callable[[PlannedWork], str] | None = None,
+    ) -> EngineResult:
         statement = Statement(
             query_id=uuid4(),
             sql=sql,
@@ -197,6 +207,8 @@ class Harness:
             access=self.access,
             relations={} if pruned is None else pruned.relations,
             properties=self._properties_of(pruned),
+            states=pinned_states(pruned, sql, parameters) if pruned is not None and self._keeps_plans else {},
+            admit=admit,
         )
         result = self._ports.engine.run(statement)
         assert not result.is_truncated, f"the rows of this query cannot all be compared: {sql}"

@@ -41,7 +41,9 @@ class Statement:
     `begin_write` is called right before the statement changes anything; None: it may change nothing.
     `is_rehearsal`: no caller asked. A text that ran while an engine was lost is then refused, and a success
     does not prove that the text is harmless. `is_of_state`: it makes or reads a state of an aggregation, and
-    may call each `StateFunction`. `late_filters` may leave out files of scans that have not begun.
+    may call each `StateFunction`. `late_filters` may leave out files of scans that have not begun. `states`
+    has the state of each table that the text reads, by its full name in lower case, as the text was made from
+    it; no two commits of any table share one. Empty: nobody has looked, or the text may depend on the moment.
     """
 
     query_id: UUID
@@ -65,6 +67,7 @@ class Statement:
     is_rehearsal: bool = False
     is_of_state: bool = False
     late_filters: tuple[LateFilter, ...] = ()
+    states: Mapping[str, str] = field(default_factory=dict)
 
     def text_fingerprint(self) -> str:
         """Returns the same text for two statements that come from one text with the same values."""

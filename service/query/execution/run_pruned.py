@@ -12,6 +12,7 @@ from service.errors.unavailable import EngineLost
 from service.model.filters.filter_record import Reason
 from service.model.query.verification import Verification
 from service.ports.engine.query_engine import Engine, EngineResult, Statement
+from service.query.execution.pinned_states import pinned_states
 from service.query.execution.verify import verify
 from service.query.filtering.prune import Pruner
 from service.query.filtering.pruned_query import PrunedQuery
@@ -116,6 +117,7 @@ def _run_rewritten(query: QueryHandle, pruned: PrunedQuery, engine: Engine, retr
         relations=pruned.relations,
         properties=pruned.properties,
         late_filters=tuple(keys.filter for keys in pruned.late),
+        states=pinned_states(pruned, query.text.sql, query.request.parameters),
     )
     if statement.session is not None:
         # The text names no view of the session, or none any more; names that pruning has written name tables.

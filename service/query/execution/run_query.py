@@ -37,6 +37,7 @@ from service.ports.tables.catalogs import Catalogs
 from service.ports.telemetry.lineage import Lineage, NoLineage
 from service.ports.telemetry.query_metrics import AdmissionMetrics, NoAdmissionMetrics
 from service.pruning.sql_text.nesting import MAX_NESTING
+from service.query.execution.accepted_texts import AcceptedTexts
 from service.query.execution.admitting_engine import Admit, AdmittingEngine, admit_at_once
 from service.query.execution.check_parameters import check_parameters
 from service.query.execution.prune_write import WritePruning
@@ -45,7 +46,6 @@ from service.query.execution.run_pruned import run_pruned
 from service.query.execution.run_write import run_write
 from service.query.execution.session_view_texts import SessionViewTexts
 from service.query.execution.unpruned_in_session import unpruned_in_session
-from service.query.execution.validate import validate
 from service.query.filtering.detection.in_process import InProcess
 from service.query.filtering.prune import Pruner
 from service.query.filtering.pruned_query import PrunedQuery
@@ -76,6 +76,7 @@ class QueryPorts:
     max_sql_bytes: int
     engine_retries: int
     max_sql_nesting: int = MAX_NESTING
+    accepted_texts: AcceptedTexts = field(default_factory=AcceptedTexts)
     calls: BoundedCalls = field(default_factory=InProcess)
     """Runs work whose time depends on a text."""
     lineage: Lineage = field(default_factory=NoLineage)
@@ -113,7 +114,7 @@ def run_query(query: QueryHandle, ports: QueryPorts, admit: Admit = admit_at_onc
     engine = AdmittingEngine(ports.engine, query, admit, ports.clock)
     try:
         with step("sluice.query.validate"):
-            validate(query.request.sql, ports.max_sql_bytes, ports.max_sql_nesting)
+            ports.accepted_texts.check(query.request.sql, ports.max_sql_bytes, ports.max_sql_nesting)
             check_parameters(query.request.sql, query.request.parameters)
         ticket = ports.reuse.begin(query)
         if ticket is not None and ticket.is_answered:

@@ -24,12 +24,13 @@ class PrunedQuery:
 
     A table reference without a candidate in `filters` has its reason in `unfiltered`; a table that is in
     neither has the reason `otherwise`. `expanded_sql` is the caller's text with its views expanded, if there
-    are any; `pinned_sql` reads the same snapshots as `rewritten_sql`, without a filter. `skipped` are the
-    scans that an empty set or cached rows made unnecessary, as 0 of their total. `referenced` are all tables
-    of a pruned text in that form, as filters may make more scans unnecessary. `relations` and `properties`
-    are what the rewritten text needs of the engine; `cached_tables` are the tables of these relations. The
-    rows are right only if the `unpinned` tables have not changed when the rows are there. `facts` are those
-    of the tables that a rewritten text was made from. `late` are filters whose keys may come while it runs.
+    are any; `pinned_sql` reads the same snapshots as `rewritten_sql`, without a filter, if the rows of both
+    are compared. `skipped` are the scans that an empty set or cached rows made unnecessary, as 0 of their
+    total. `referenced` are all tables of a pruned text in that form, as filters may make more scans
+    unnecessary. `relations` and `properties` are what the rewritten text needs of the engine; `cached_tables`
+    are the tables of these relations. The rows are right only if the `unpinned` tables have not changed when
+    the rows are there. `facts` are those of the tables that a rewritten text was made from. `late` are
+    filters whose keys may come while it runs.
     """
 
     sql: str

@@ -72,7 +72,7 @@ def rewritten(
         pruned,
         sql=sql,
         rewritten_sql=sql,
-        pinned_sql=inject(detected.parsed, pinned),
+        pinned_sql=inject(detected.parsed, pinned) if bounds.is_verified else None,
         expanded_sql=detected.parsed.sql if detected.expanded_views else None,
         fingerprints=frozenset(applied_filter.assignment.filter.fingerprint for applied_filter in applied),
         relations={name: place.query.fingerprint for name, place in reads.relations.items()},

@@ -153,3 +153,10 @@ class PruningSettings(BaseModel):
         " files; about 1.5 KiB for each data file, and 0.6 KiB more for each column that filters name; 0:"
         " each scan reads the manifests",
     )
+    kept_plans_max_bytes: int = Field(
+        0,
+        ge=0,
+        le=16 * GIB,
+        description="memory of the engine for analyzed plans of pruned queries, which later queries with the"
+        " same text and values use until one of their tables changes; 0: each query is parsed and analyzed",
+    )

@@ -69,6 +69,11 @@ public final class BoundedEntries {
         return found;
     }
 
+    /** Counts a request whose value could not be used. */
+    public synchronized void countMiss() {
+        misses++;
+    }
+
     /** Returns the value of a key without counting the request; null if there is none. */
     public synchronized Object peek(Object key) {
         Entry found = entries.get(key);

@@ -23,6 +23,9 @@ import scala.collection.immutable.Seq;
  */
 public final class KnownRelation extends LocalRelation {
 
+    /** No rows, which no other relation has: one without rows has a box of its own. */
+    public static final Box NO_ROWS = new Box(seq(List.of()));
+
     private static final int PLACE_OF_ROWS = 1;
 
     private final Box rows;
@@ -64,6 +67,18 @@ public final class KnownRelation extends LocalRelation {
         List<Attribute> columns = new ArrayList<>();
         list(output()).forEach(column -> columns.add(column.newInstance()));
         return new KnownRelation(seq(columns), rows, isStreaming(), stream());
+    }
+
+    /** Returns what the rows are in. As long as somebody keeps it, they stay in memory. */
+    public Box box() {
+        return rows;
+    }
+
+    /** Returns a relation with these columns and other rows. */
+    public KnownRelation withRows(Box other) {
+        KnownRelation found = new KnownRelation(output(), other, isStreaming(), stream());
+        found.copyTagsFrom(this);
+        return found;
     }
 
     @Override
