@@ -16,7 +16,7 @@ _NAMES = {TokenType.VAR, TokenType.IDENTIFIER}
 _BEFORE_ALIAS = {
     TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END, TokenType.NULL, TokenType.TRUE, TokenType.FALSE,
     TokenType.UNKNOWN, TokenType.NUMBER, TokenType.STRING, TokenType.RAW_STRING, TokenType.HEX_STRING,
-    # The tokenizer reads the letters of `1L` or `2.5BD` as a cast.
+    # The tokenizer reads the suffix of `1L` or `2.5BD` as a cast.
     TokenType.BIGINT, TokenType.SMALLINT, TokenType.TINYINT, TokenType.DECIMAL, TokenType.DOUBLE,
     TokenType.FLOAT, *_NAMES,
 }  # fmt: skip

@@ -1103,7 +1103,7 @@ def test_stored_orders_are_read_for_keys_and_orders_of_every_type(lakehouse: Ups
 
 
 def test_many_keys_find_their_rows_in_files_whose_bounds_are_cut(lakehouse: UpsertLakehouse) -> None:
-    """Ranges of keys select files and row groups by bounds, of which texts have only the first letters."""
+    """Ranges of keys select files and row groups by bounds, of which texts have only the first characters."""
     fields = (
         NestedField(1, "name", StringType()),
         NestedField(2, "number", IntegerType()),
