@@ -5,6 +5,8 @@ import { exactText } from "../gateway/exact_json";
 
 const NUMERIC = /^(TINYINT|SMALLINT|INT|BIGINT|FLOAT|DOUBLE|DECIMAL)/i;
 const EXACT = /^(BIGINT|DECIMAL)/i;
+const DIGITS_OF_DOUBLE = 15;
+const DIGITS = new Intl.Collator("en", { numeric: true });
 
 export function isNumeric(column: Column): boolean {
   return NUMERIC.test(column.type);
@@ -49,7 +51,6 @@ function byNumber(rows: readonly Row[], column: Column, order: Order): Compare {
   const textAt = (place: number): string => textOf(rows[place]?.[order.column]);
   return (a, b) => {
     const difference = (keys[a] ?? 0) - (keys[b] ?? 0);
-    // Numbers of more digits than a double has differ in their texts.
     return difference !== 0 || !isExact ? difference : byDigits(textAt(a), textAt(b));
   };
 }
@@ -60,9 +61,13 @@ function numberOf(cell: Cell): number {
   return Number.isNaN(number) ? Number.MAX_VALUE : Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, number));
 }
 
+// Numbers of more digits than a double has differ in their texts.
 function byDigits(a: string, b: string): number {
+  if (a === b || (a.length <= DIGITS_OF_DOUBLE && b.length <= DIGITS_OF_DOUBLE)) {
+    return 0;
+  }
   const sign = a.startsWith("-") ? -1 : 1;
-  return sign * a.localeCompare(b, "en", { numeric: true });
+  return sign * DIGITS.compare(a, b);
 }
 
 /** Returns rows as a spreadsheet takes them from the clipboard. */
