@@ -15,7 +15,7 @@ STORE, ANSWER = "keep the result", "write the answer"
 
 PARTS = (
     Part(TAKE_IN, "service.query.query_service:QueryService.submit"),
-    Part(VALIDATE, "service.query.execution.run_query:validate"),
+    Part(VALIDATE, "service.query.execution.accepted_texts:AcceptedTexts.check"),
     Part(CHECK, "service.query.execution.run_query:check_parameters"),
     Part(ENGINE, "spark_session.engine.engine:SparkEngine.run"),
     Part("child session", "spark_session.session.child_sessions:ChildSessions._take", 1),

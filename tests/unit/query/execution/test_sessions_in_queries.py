@@ -32,7 +32,7 @@ def used(**values: object) -> SessionUse:
         ({}, None),
         ({"spark.sql.ansi.enabled": "true"}, None),
         ({"spark.sql.ansi.enabled": "false"}, Reason.SESSION_SETTING),
-        ({"spark.sql.session.timeZone": "utc"}, None),
+        ({"spark.sql.session.timeZone": "utc"}, Reason.SESSION_SETTING),
         ({"spark.sql.session.timeZone": "Europe/Berlin"}, Reason.SESSION_SETTING),
         ({"spark.sql.shuffle.partitions": "3", "spark.sql.storeAssignmentPolicy": "LEGACY"}, None),
         ({"spark.sql.sources.partitionOverwriteMode": "DYNAMIC"}, None),
