@@ -89,7 +89,7 @@ def _read_value(read: ReadAs) -> object:
 
 def _deletes_value(deletes: RecordDeletes) -> object:
     when = deletes.when
-    # Left out, so that what has no order is stored as before there was one.
+    # An older gateway reads deletes only if they name no order, so one that is unset is left out.
     order = {} if deletes.order is None else {"order": deletes.order}
     return order | {
         "keys": list(deletes.keys),
