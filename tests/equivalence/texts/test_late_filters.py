@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, note, reject, seed, settings
+from hypothesis.strategies import sampled_from
 from pyiceberg.catalog.sql import SqlCatalog
 
 from service.errors.query_errors import QueryFailed
@@ -34,8 +35,9 @@ from tests.equivalence.lakehouse import SCHEMA
 from tests.soak import SOAK
 
 PATIENCE_S = 60.0
-# A collection may end within the millisecond that a query waits for it, or not begin.
-TRIES = 20
+WAITS_MS = (1, 3, 10, 30, 100)
+"""How long a query waits for its keys. A collection may end within this time, or not begin."""
+TRIES = 4
 ADAPTIVE = {"spark.sql.adaptive.enabled": "true", **NONE_KEPT}
 STAR = "SELECT f.id FROM sorted_by_k f JOIN dim d ON f.k = d.k WHERE d.year = 1999"
 
@@ -49,10 +51,10 @@ class LateHarness:
         self._plain = Harness(gateway)
         self.uses: Counter[LateUse] = Counter()
 
-    def check(self, sql: str) -> tuple[PrunedQuery, EngineResult]:
+    def check(self, sql: str, wait_ms: int = WAITS_MS[0]) -> tuple[PrunedQuery, EngineResult]:
         """Checks that a query with late filters has the rows of the query as written, from no more files."""
         written = self._written(sql)
-        pruned = self._begun(sql)
+        pruned = self._begun(sql, wait_ms)
         wait([keys.filter.condition for keys in pruned.late], PATIENCE_S)
         found = self._ports.engine.run(_statement(pruned))
         different = different_rows(written.rows, found.rows)
@@ -69,10 +71,10 @@ class LateHarness:
         except QueryFailed as failure:
             raise EngineGaveUp from failure
 
-    def _begun(self, sql: str) -> PrunedQuery:
+    def _begun(self, sql: str, wait_ms: int) -> PrunedQuery:
         """Returns the query as it begins when no keys are there yet."""
         self._gateway.forget_filters()
-        request = QueryRequest(sql, (), "lake", SCHEMA, pruning=PruningRequest(collect_timeout_ms=1))
+        request = QueryRequest(sql, (), "lake", SCHEMA, pruning=PruningRequest(collect_timeout_ms=wait_ms))
         return self._ports.pruner.prune(request, FULL_ACCESS, is_canceled=lambda: False)
 
 
@@ -107,9 +109,9 @@ def late(gateway: Gateway, lake: SqlCatalog) -> LateHarness:  # noqa: ARG001
 
 
 def test_a_filter_that_comes_before_the_scan_begins_leaves_out_files(late: LateHarness) -> None:
-    for _ in range(TRIES):
-        pruned, result = late.check(STAR)
-        if result.late_uses:
+    for wait_ms in WAITS_MS * TRIES:
+        pruned, result = late.check(STAR, wait_ms)
+        if LateUse.USED in result.late_uses.values():
             break
     [found] = [filter_ for filter_ in pruned.filters if filter_.is_applied]
     assert (found.source, found.probe.table.table) == (FilterSource.ARRIVED_LATE, "sorted_by_k")
@@ -129,11 +131,11 @@ def test_generated_queries_have_the_same_rows_with_late_filters(late: LateHarnes
         suppress_health_check=list(HealthCheck),
         phases=(Phase.generate,),
     )
-    @given(queries())
-    def check(sql: str) -> None:
+    @given(queries(), sampled_from(WAITS_MS))
+    def check(sql: str, wait_ms: int) -> None:
         note(sql)
         try:
-            late.check(sql)
+            late.check(sql, wait_ms)
         except EngineGaveUp:
             reject()
 

@@ -280,6 +280,18 @@ UPSERTS: dict[str, tuple[WriteRule, Row, str, Row]] = {
         "day",
         {"writeSchema": ["day", "note", "id"], "equalityFields": ["day", "id"]},
     ),
+    "order by a struct": (
+        WriteRule.NOT_AN_ORDER_COLUMN,
+        {"writeSchema": ["day", "note", "id", "place"], "equalityFields": KEYS, "orderBy": "place"},
+        "place",
+        {"writeSchema": ["day", "note", "id", "place"], "equalityFields": KEYS},
+    ),
+    "order column skipped": (
+        WriteRule.ORDER_COLUMN_SKIPPED,
+        {"writeSchema": ["day", "note", "id"], "equalityFields": KEYS, "orderBy": "level"},
+        "level",
+        {"writeSchema": ["day", "level", "note", "id"], "equalityFields": KEYS, "orderBy": "level"},
+    ),
 }
 
 
@@ -311,9 +323,8 @@ def test_an_upsert_that_breaks_a_rule_is_refused_and_one_that_keeps_it_replaces_
         list(row.values()) for path in paths[0] for row in by_duckdb(path) if list(row) == columns
     ]
     [deletes] = paths[2]
-    assert by_duckdb(deletes) == [
-        {column: ANSWERED[column] for column in columns if column in conforms["equalityFields"]}
-    ]
+    compared = [*conforms["equalityFields"], conforms.get("orderBy")]
+    assert by_duckdb(deletes) == [{column: ANSWERED[column] for column in columns if column in compared}]
     compact(gateway, table)
     assert_read_alike(gateway, table, found)
 
