@@ -52,6 +52,13 @@ class BoundedLru(Generic[K, V]):
         with self._lock:
             self._entries.pop(key, None)
 
+    def clear(self) -> int:
+        """Forgets all values, and returns how many there were. The counts of hits and misses go on."""
+        with self._lock:
+            count = len(self._entries)
+            self._entries.clear()
+            return count
+
     def put(self, key: K, value: V, byte_count: int) -> None:
         """Caches the value, unless it is larger than the whole cache may be."""
         with self._lock:

@@ -11,6 +11,7 @@ from service.audit.audit import NO_AUDIT, Audit
 from service.authentication.issuer_logins import IssuerSessions
 from service.authentication.manage_keys import ApiKeys
 from service.browsing.catalog_browser import CatalogBrowser
+from service.caches import Caches
 from service.errors.credential_errors import AuthenticationDown
 from service.errors.policy_errors import PoliciesDown
 from service.errors.unavailable import EngineNotReady, MetricsStoreDown, ShuttingDown
@@ -50,7 +51,7 @@ class Gateway:
     """One service for each thing that callers may ask for. Any thread may call any method.
 
     Queries, ingests, streams and maintenance have services of their own: `queries`, `ingests`, `streams` and
-    `maintenances`. `audit` is the way to the audit log.
+    `maintenances`. `audit` is the way to the audit log, and `caches` are those of this process.
     """
 
     def __init__(
@@ -74,8 +75,10 @@ class Gateway:
         saved_queries: SavedQueryService | None = None,
         issuer_sessions: IssuerSessions | None = None,
         layout_advice: AdviceService | None = None,
+        caches: Caches | None = None,
     ) -> None:
         self.audit = audit
+        self.caches = caches or Caches()
         self.queries = queries
         self.ingests = ingests
         self.maintenances = maintenances

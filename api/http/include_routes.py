@@ -8,6 +8,7 @@ from api.bootstrap.settings import Settings
 from api.http.routes.administration import (
     api_keys,
     audit_routes,
+    cache_routes,
     filters,
     health,
     metrics,
@@ -41,7 +42,8 @@ def include_routes(app: FastAPI, settings: Settings) -> None:
         *(session_routes, saved_query_routes),
         # Before the ingests by id: `summary` is not an id.
         *(ingest_history, ingest, streams),
-        *(pruning, advice, table_routes, maintenance, filters, audit_routes, replicas, health, metrics),
+        *(pruning, advice, table_routes, maintenance, filters, cache_routes, audit_routes, replicas),
+        *(health, metrics),
     ):
         app.include_router(routes.router)
     if settings.console:

@@ -54,6 +54,7 @@ BY_CODE: Mapping[str, type[GatewayError]] = {
 IN_STATE: Mapping[str, type[GatewayError]] = {
     "TABLE_NOT_FOUND": NotFound,
     "SESSION_VIEW_NOT_FOUND": NotFound,
+    "CACHE_NOT_FOUND": NotFound,
     **dict.fromkeys(
         ("SQL_WRITES_OFF", "STATEMENT_NOT_ALLOWED", "TABLE_ACCESS_DENIED", "VIEW_CHANGED"), NotAllowed
     ),

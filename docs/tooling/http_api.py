@@ -22,6 +22,7 @@ TITLES = {
     "streams": "Streams",
     "tables": "Tables and maintenance",
     "filters": "Filter cache",
+    "caches": "Caches",
     "keys": "API keys",
     "audit": "Audit log",
     "policies": "Policies",

@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import TypeVar
 
 from service.errors import (
+    cache_errors,
     credential_errors,
     ingest_errors,
     maintenance_errors,
@@ -27,6 +28,7 @@ from service.errors.gateway_error import GatewayError
 E = TypeVar("E", bound=GatewayError)
 
 AREAS: tuple[ModuleType, ...] = (
+    cache_errors,
     credential_errors,
     ingest_errors,
     maintenance_errors,

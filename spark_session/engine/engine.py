@@ -9,18 +9,17 @@ from service.errors.query_errors import QueryEnded
 from service.errors.unavailable import EngineLost
 from service.model.operations.engine_signs import EngineSigns
 from service.model.operations.health import PartHealth
-from service.model.operations.usage import CacheUse
 from service.model.query.description import Description
 from service.model.query.progress import EngineProgress
 from service.model.query.reuse import QueryFacts
 from service.ports.engine.query_engine import EngineResult, Statement
 from service.tracing import step
 from spark_session.engine.described import described
+from spark_session.engine.engine_caches import EngineCaches
 from spark_session.engine.engine_calls import EngineCalls
 from spark_session.engine.plan_statement import explain
 from spark_session.engine.reuse_facts import is_read_alike, reuse_facts
 from spark_session.engine.run_statement import Attempt, hide_values, run
-from spark_session.java.jvm_cache import EMPTY
 from spark_session.session.warm_session import WarmSession
 from spark_session.settings.settings import SparkSettings
 from spark_session.supervision.session_keeper import SessionKeeper
@@ -42,6 +41,7 @@ class SparkEngine:
         self._suspects = Suspects(bounds.quarantine_s)
         self._keeper = SessionKeeper(settings, bounds, self._suspects, ready_timeout_s)
         self.calls = EngineCalls(self._keeper, self._suspects)
+        self.caches = EngineCaches(lambda: self.session)
 
     def start(self) -> None:
         """Returns once the session is warm.
@@ -129,31 +129,6 @@ class SparkEngine:
     def signs(self) -> EngineSigns:
         """Returns the engine's signs for a monitor. Returns at once: the JVM is not asked."""
         return self._keeper.signs()
-
-    def relations_use(self) -> CacheUse:
-        """Returns how much memory the cached relations take. Returns at once: the JVM is not asked."""
-        session = self.session
-        return CacheUse(0, 0, self._settings.max_relation_bytes) if session is None else session.relations.use
-
-    def kept_rows_use(self) -> CacheUse:
-        """Returns the use of the rows that queries have made of relations, as of some seconds ago."""
-        session = self.session
-        return EMPTY if session is None else session.kept_rows.use
-
-    def file_cache_use(self) -> CacheUse:
-        """Returns the use of the cache of tables' files, as of some seconds ago."""
-        session = self.session
-        return EMPTY if session is None else session.file_cache.use
-
-    def manifest_entries_use(self) -> CacheUse:
-        """Returns the use of the kept entries of manifests, as of some seconds ago."""
-        session = self.session
-        return EMPTY if session is None else session.manifest_entries.use
-
-    def kept_plans_use(self) -> CacheUse:
-        """Returns the use of the kept plans of texts, as of some seconds ago."""
-        session = self.session
-        return EMPTY if session is None else session.kept_plans.use
 
     def catalog_faults(self) -> Mapping[str, str]:
         """Returns why catalogs cannot be used in the engine, by name; empty while there is no session."""

@@ -10,9 +10,6 @@ if TYPE_CHECKING:
     from py4j.java_gateway import JavaObject
 
 
-EMPTY = CacheUse(0, 0, 0, 0, 0, 0)
-
-
 class JvmCache:
     """Its Java class says its use as entries, bytes, hits, misses and evictions, with blanks in between.
 
@@ -33,6 +30,16 @@ class JvmCache:
     def use(self) -> CacheUse:
         """Returns the use when `update` was called last. Returns at once: the JVM is not asked."""
         return self._latest
+
+    def clear(self) -> int:
+        """Forgets all entries, and returns how many there were. What a query uses now, it keeps.
+
+        Raises:
+            Py4JError, OSError: the JVM does not answer.
+        """
+        count = int(self._java.clear())
+        self.update()
+        return count
 
     def update(self) -> None:
         """Asks the JVM for the use; call it regularly.

@@ -62,9 +62,7 @@ class LocalRelationStore:
         self._guard = guard
         self._table_guards = table_guards
         self._lock = threading.Lock()
-        self._cached: LRUCache[str, _Entry] = LRUCache(
-            max_bytes, lambda entry: entry.cached_relation.byte_count
-        )
+        self._cached = self._made_cache(max_bytes)
 
     @property
     def use(self) -> CacheUse:
@@ -140,6 +138,17 @@ class LocalRelationStore:
         """Forgets a relation; the JVM frees it when no query reads it any more."""
         with self._lock:
             self._cached.pop(fingerprint, None)
+
+    def clear(self) -> int:
+        """Forgets all relations, and returns how many there were. A query that reads one now keeps it."""
+        with self._lock:
+            forgotten, self._cached = self._cached, self._made_cache(int(self._cached.maxsize))
+        # Outside the lock: to let go of them may call into a JVM that hangs.
+        return len(forgotten)
+
+    @staticmethod
+    def _made_cache(max_bytes: int) -> LRUCache[str, _Entry]:
+        return LRUCache(max_bytes, lambda entry: entry.cached_relation.byte_count)
 
     def _cache(self, cached_relation: CachedRelation, plan: JavaObject) -> CachedRelation:
         with self._lock:

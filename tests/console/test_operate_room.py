@@ -53,6 +53,14 @@ def test_the_gateway_shows_its_parts_workers_and_caches(logged_in: LoggedIn) -> 
     parts.locator(".state.SUCCEEDED").wait_for()
     caches = page.get_by_role("region", name="Caches", exact=True)
     caches.locator("tr", has_text="filter_keys").wait_for()
+    assert caches.locator("tr", has_text="spooled_bodies").get_by_role("button").count() == 0
+    tables = caches.locator("tr", has_text="tables").first
+    tables.get_by_role("button", name="Empty").focus()
+    page.keyboard.press("Enter")
+    tables.get_by_role("button", name="sure?").focus()
+    page.keyboard.press("Enter")
+    tables.get_by_role("button", name="Empty").wait_for()
+    assert tables.get_by_role("alert").count() == 0
     assert "query_workers" in page.get_by_role("region", name="Workers", exact=True).inner_text()
     assert re.search(r"GB of \d", page.locator(".bars").first.inner_text())
     assert "It answers" in page.locator(".card", has_text="Engine").last.inner_text()

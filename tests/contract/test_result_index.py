@@ -168,6 +168,18 @@ def test_a_later_result_of_any_replica_counts(share: Share) -> None:
     assert both.here.find("a") is both.there.find("a") is None
 
 
+def test_a_cleared_index_forgets_those_of_all_replicas(share: Share) -> None:
+    both = share(1_000)
+    for number in range(120):
+        both.here.put(f"here {number}", FULL)
+    both.there.put("there", FULL)
+    assert both.here.clear() > 0
+    assert both.here.find("here 119") is both.here.find("here 0") is both.here.find("there") is None
+    # What the other one keeps in its own memory, it finds all the same.
+    assert both.there.clear() == 1
+    assert both.there.find("there") is None
+
+
 def test_the_oldest_of_all_replicas_makes_room(share: Share) -> None:
     both = share(3)
     for number in range(5):
@@ -196,6 +208,9 @@ def test_what_lies_there_instead_is_no_result(valkey: EmbeddedValkey) -> None:
     lives_ms = client.pttl(f"{ENTRIES}{store}:a")
     assert isinstance(lives_ms, int)
     assert 0 < lives_ms <= BOUNDS.time_to_live // timedelta(milliseconds=1)
+    client.set(f"{NEWEST}{store}", "of another type")
+    assert index.clear() == 2
+    assert not client.exists(f"{NEWEST}{store}")
     connection.close()
 
 

@@ -9,10 +9,12 @@ from service.advice.advice_options import AdviceOptions
 from service.advice.advice_service import AdviceBounds, AdviceService
 from service.audit.audit import Audit
 from service.browsing.catalog_browser import CatalogBrowser
+from service.caches import Caches
 from service.errors.table_errors import TableNotFound
 from service.gateway import Gateway
 from service.model.filters.key_set import CachedFilter
 from service.model.operations.health import Liveness, PartHealth, PartState, Readiness
+from service.model.operations.usage import CacheUse
 from service.model.tables.tables import (
     PartitionField,
     Snapshot,
@@ -98,6 +100,9 @@ class FakeGateway(Gateway):
         self.recorded = FakeMetricsStore()
         self.layouts = FakeLayouts(self.table)
         self.contents = FakeContents()
+        self.caches = Caches()
+        self.caches.add("tables", lambda: CacheUse(2, 300, 1_000, 9, 4), lambda: 2)
+        self.caches.add("results", lambda: CacheUse(1, 50, 100))
         self._policies: Policies = NoPolicies()
         self._policy_service = fake_policies(lambda: self.tables())
 

@@ -57,6 +57,11 @@ class FakeSharedIndex:
         if found is not None and found.query_id == query_id:
             del self._shared.entries[key]
 
+    def clear(self) -> int:
+        if not self._shared.is_down:
+            self._shared.entries.clear()
+        return self._local.clear()
+
     @property
     def use(self) -> CacheUse:
         return self._local.use

@@ -42,3 +42,12 @@ def test_it_tells_how_full_it_is_and_how_often_something_was_there() -> None:
     for key in "aab":
         cache.get(key)
     assert cache.use == CacheUse(entries=1, byte_count=60, max_bytes=100, hits=2, misses=1)
+
+
+def test_it_is_emptied_and_goes_on_counting() -> None:
+    cache: BoundedLru[str, int] = BoundedLru(max_entries=10, max_bytes=100)
+    cache.put("a", 1, 60)
+    assert cache.get("a") == 1
+    assert (cache.clear(), cache.clear()) == (1, 0)
+    assert cache.get("a") is None
+    assert cache.use == CacheUse(0, 0, 100, 1, 1)

@@ -131,6 +131,7 @@ def _gateway(settings: Settings, components: Components, read_stream: ReadStream
         saved_queries=build_saved_queries(settings, components),
         issuer_sessions=build_issuer_sessions(settings, components),
         layout_advice=build_layout_advice(settings, components, clock),
+        caches=metrics.caches,
     )
     watch_gateway(metrics, gateway, components)
     if settings.warm_up_queries:

@@ -50,7 +50,7 @@ def build_refresh(
     is_reused = settings.reuse_results is not ReuseResults.NEVER
     is_wanted = settings.refresh_results and RewriteKind.REFRESH in settings.rewrites
     if not is_wanted or not is_reused or not is_ansi or lineage.is_followed:
-        _watch(metrics, lambda: CacheUse(0, 0, 0, 0, 0), lambda: dict.fromkeys(RefreshOutcome, 0))
+        _watch(metrics, lambda: CacheUse(0, 0, 0, 0, 0), lambda: 0, lambda: dict.fromkeys(RefreshOutcome, 0))
         return NoRefresh()
     bounds = StateBounds(max_rows=settings.refresh_max_state_rows, max_bytes=settings.refresh_max_state_bytes)
     names = components.catalog_names
@@ -79,14 +79,15 @@ def build_refresh(
             settings=engine_fingerprint(components.spark_settings),
         ),
     )
-    _watch(metrics, lambda: refresher.use, lambda: refresher.outcomes)
+    _watch(metrics, lambda: refresher.use, refresher.forget, lambda: refresher.outcomes)
     return refresher
 
 
 def _watch(
     metrics: QueryMetrics,
     use: Callable[[], CacheUse],
+    forget: Callable[[], int],
     outcomes: Callable[[], Mapping[RefreshOutcome, int]],
 ) -> None:
-    metrics.caches.add("refreshable_states", use)
+    metrics.caches.add("refreshable_states", use, forget)
     metrics.watch(RefreshCollector(outcomes))

@@ -77,7 +77,7 @@ def build_reuse(
     if shared is not None:
         reuse.start()
         components.stack.callback(reuse.close)
-    metrics.caches.add("reusable_results", lambda: reuse.use)
+    metrics.caches.add("reusable_results", lambda: reuse.use, reuse.forget)
     metrics.watch(ReuseCollector(lambda: reuse.outcomes))
     return reuse
 

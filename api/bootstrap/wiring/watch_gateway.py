@@ -13,6 +13,7 @@ from service.adapters.telemetry.part_collector import PartCollector
 from service.adapters.telemetry.query_metrics import QueryMetrics
 from service.adapters.telemetry.sampled import Sampled
 from service.gateway import Gateway
+from spark_session.engine.engine_caches import EngineCache
 
 
 def watch_gateway(metrics: QueryMetrics, gateway: Gateway, parts: Components) -> None:
@@ -32,11 +33,9 @@ def watch_gateway(metrics: QueryMetrics, gateway: Gateway, parts: Components) ->
         metrics.pools.add(name, use)
     metrics.pools.add("metrics_store", lambda: parts.metrics_store.pool)
     metrics.pools.add("query_history", lambda: parts.query_history.pool)
-    metrics.caches.add("filter_keys", lambda: filter_cache.cache_use)
-    metrics.caches.add("tables", lambda: parts.catalogs.cache_use)
-    metrics.caches.add("column_values", lambda: parts.manifest_values.cache_use)
-    metrics.caches.add("local_relations", engine.relations_use)
-    metrics.caches.add("kept_rows", engine.kept_rows_use)
-    metrics.caches.add("table_files", engine.file_cache_use)
-    metrics.caches.add("manifest_entries", engine.manifest_entries_use)
-    metrics.caches.add("kept_plans", engine.kept_plans_use)
+    caches = metrics.caches
+    caches.add("filter_keys", lambda: filter_cache.cache_use, gateway.forget_filters)
+    caches.add("tables", lambda: parts.catalogs.cache_use, parts.catalogs.forget_tables)
+    caches.add("column_values", lambda: parts.manifest_values.cache_use, parts.manifest_values.clear)
+    for cache in EngineCache:
+        caches.add(cache.value, partial(engine.caches.use, cache), partial(engine.caches.empty, cache))

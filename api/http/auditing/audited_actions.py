@@ -26,6 +26,7 @@ _ACTIONS = tuple(
         ("POST", r"/streams/[^/]+/resume", Action.STREAM_RESUMED),
         ("POST", r"/tables/[^/]+/maintenance", Action.MAINTENANCE),
         ("DELETE", r"/filters(?:/[^/]+)?", Action.FILTERS_DELETED),
+        ("DELETE", r"/caches/[^/]+", Action.CACHE_EMPTIED),
         ("POST", r"/keys", Action.KEY_CREATED),
         ("GET", r"/keys", Action.KEYS_LISTED),
         ("DELETE", r"/keys/[^/]+", Action.KEY_REVOKED),

@@ -7,6 +7,7 @@ from http import HTTPStatus
 from types import MappingProxyType
 
 from service.errors import (
+    cache_errors,
     credential_errors,
     gateway_error,
     ingest_errors,
@@ -175,6 +176,8 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         session_errors.SessionSettingRefused: HTTPStatus.UNPROCESSABLE_ENTITY,
         session_errors.SessionTooLarge: HTTPStatus.UNPROCESSABLE_ENTITY,
         session_errors.TooManySessions: HTTPStatus.TOO_MANY_REQUESTS,
+        cache_errors.CacheNotFound: HTTPStatus.NOT_FOUND,
+        cache_errors.CacheNotEmptiable: HTTPStatus.CONFLICT,
         saved_query_errors.SavedQueryNotFound: HTTPStatus.NOT_FOUND,
         saved_query_errors.SavedQueryNotOwned: HTTPStatus.FORBIDDEN,
         saved_query_errors.SavedQueryChanged: HTTPStatus.PRECONDITION_FAILED,

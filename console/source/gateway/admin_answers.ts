@@ -21,6 +21,18 @@ export interface Replicas {
   lostAfterMs: number;
 }
 
+/** A count is null where the gateway does not count. */
+export interface Cache {
+  name: string;
+  entries: number;
+  bytes: number;
+  maxBytes: number;
+  hits: number | null;
+  misses: number | null;
+  evictions: number | null;
+  canBeEmptied: boolean;
+}
+
 export interface CachedFilter {
   fingerprint: string;
   tables: string[];

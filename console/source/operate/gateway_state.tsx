@@ -6,13 +6,14 @@ import { Answered } from "../page/answered";
 import { Card } from "../page/card";
 import { Lines } from "../page/lines";
 import { count, counted, duration, share, size } from "../words/numbers";
+import { CacheLines, Caches, cachesIn } from "./caches";
 import { Replicas } from "./replicas";
 import { type Samples, labelled, samplesIn, valueOf } from "./exposition";
 
 const LOOK_EVERY_MS = 5_000;
 
 /** The parts of this gateway, its workers, memory, disk and caches. Another replica has numbers of its own. */
-export function GatewayState({ hasReplicas }: { hasReplicas: boolean }): JSX.Element {
+export function GatewayState({ hasReplicas, mayEmpty }: { hasReplicas: boolean; mayEmpty: boolean }): JSX.Element {
   const readiness = useAnswer(() => getState<Readiness>("/readyz"), "readyz", LOOK_EVERY_MS);
   const metrics = useAnswer(async () => samplesIn(await getText("/metrics")), "metrics", LOOK_EVERY_MS);
   return (
@@ -20,7 +21,7 @@ export function GatewayState({ hasReplicas }: { hasReplicas: boolean }): JSX.Ele
       {hasReplicas && <Replicas />}
       <p class="note">All below is of the gateway that answers this page. Other replicas have numbers of their own.</p>
       <Card title="Parts"><Answered answer={readiness}>{(found) => <Parts readiness={found} />}</Answered></Card>
-      <Answered answer={metrics}>{(samples) => <Numbers samples={samples} />}</Answered>
+      <Answered answer={metrics}>{(samples) => <Numbers samples={samples} mayEmpty={mayEmpty} />}</Answered>
     </>
   );
 }
@@ -33,13 +34,13 @@ function Parts({ readiness }: { readiness: Readiness }): JSX.Element {
   return <Lines label="Parts" heads={["Part", "State", "Why"]} rows={rows} none="No part is known." />;
 }
 
-function Numbers({ samples }: { samples: Samples }): JSX.Element {
+function Numbers({ samples, mayEmpty }: { samples: Samples; mayEmpty: boolean }): JSX.Element {
   return (
     <>
       <Card title="Memory and disk"><Room samples={samples} /></Card>
       <Card title="Workers"><Workers samples={samples} /></Card>
       <Card title="Resource groups"><Groups samples={samples} /></Card>
-      <Card title="Caches"><Caches samples={samples} /></Card>
+      <Card title="Caches">{mayEmpty ? <Caches /> : <CacheLines caches={cachesIn(samples)} onDone={() => undefined} />}</Card>
       <Card title="Engine"><Engine samples={samples} /></Card>
     </>
   );
@@ -83,31 +84,6 @@ function Groups({ samples }: { samples: Samples }): JSX.Element {
     cells: [<span class="mono">{group}</span>, ...["running", "queued"].map((what) => number(valueOf(samples, `sluice_resource_group_${what}`, { group })))],
   }));
   return <Lines label="Resource groups" heads={["Group", ...["Running", "Waiting"].map(numeric)]} rows={rows} none="No query has needed one yet." />;
-}
-
-function Caches({ samples }: { samples: Samples }): JSX.Element {
-  const rows = labelled(samples, "sluice_cache_entries", "cache").map((cache) => {
-    const value = (name: string, labels: Record<string, string> = {}): number | null => valueOf(samples, name, { cache, ...labels });
-    const bytes = value("sluice_cache_bytes");
-    const most = value("sluice_cache_max_bytes");
-    return {
-      key: cache,
-      cells: [
-        <span class="mono">{cache}</span>,
-        number(value("sluice_cache_entries")),
-        bytes === null ? "" : size(bytes),
-        most === null ? "" : size(most),
-        hitsOf(value("sluice_cache_requests_total", { outcome: "HIT" }), value("sluice_cache_requests_total", { outcome: "MISS" })),
-        number(value("sluice_cache_evictions_total")),
-      ],
-    };
-  });
-  return <Lines label="Caches" heads={["Cache", ...["Entries", "Bytes", "At most", "Found", "Evicted"].map(numeric)]} rows={rows} none="Not known now." />;
-}
-
-function hitsOf(hits: number | null, misses: number | null): string {
-  const all = (hits ?? 0) + (misses ?? 0);
-  return all === 0 ? "" : `${Math.round(share(hits ?? 0, all))}% of ${count(all)}`;
 }
 
 function Engine({ samples }: { samples: Samples }): JSX.Element {

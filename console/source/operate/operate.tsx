@@ -34,7 +34,7 @@ export function Operate({ login, route }: RoomProps): JSX.Element {
 
 function Content({ name, login }: { name: string; login: Login }): JSX.Element {
   switch (name) {
-    case "gateway": return <GatewayState hasReplicas={login.rights.includes("replicas")} />;
+    case "gateway": return <GatewayState hasReplicas={login.rights.includes("replicas")} mayEmpty={login.rights.includes("filters")} />;
     case "filters": return <Filters />;
     case "keys": return <Keys />;
     case "policies": return <Policies hasKeys={login.rights.includes("keys")} />;

@@ -79,6 +79,10 @@ class PyIcebergCatalogs:
         """The memory used by cached metadata of tables."""
         return self._tables.use
 
+    def forget_tables(self) -> int:
+        """Forgets the cached metadata of all tables, and returns of how many there was some."""
+        return self._tables.clear()
+
     def tables(self, catalog: str | None = None, schema: str | None = None) -> TableListing:
         """Every table, ordered by name; only those of one catalog or schema, if given.
 

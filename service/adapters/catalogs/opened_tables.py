@@ -53,6 +53,11 @@ class OpenedTables:
         """The use of the cache of current tables."""
         return self._cached.use
 
+    def clear(self) -> int:
+        """Forgets all tables, and returns how many there were."""
+        self._past.clear()
+        return self._cached.clear()
+
     def opened(self, catalog: Catalog, name: TableName) -> OpenedTable:
         """Returns the table as its catalog has it now.
 

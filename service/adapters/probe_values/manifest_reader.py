@@ -58,6 +58,11 @@ class ManifestReader:
         self._listing: SingleFlight[str, list[ManifestFile]] = SingleFlight(personal=(Exception,))
         self._reading: SingleFlight[str, Mapping[_Field, CachedIntervals]] = SingleFlight((Exception,))
 
+    def clear(self) -> None:
+        """Forgets what was read; columns that were asked for stay wanted."""
+        for cache in (self._read, self._partitions, self._lists):
+            cache.clear()
+
     def want(self, table: TableName, column: str) -> None:
         """From now on, each manifest of the table is also read for this column."""
         with self._lock:

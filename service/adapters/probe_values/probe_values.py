@@ -81,6 +81,13 @@ class ManifestProbeValues:
         """The memory used by cached column values."""
         return self._answers.use
 
+    def clear(self) -> int:
+        """Forgets all values, and what was read of manifests; returns how many values there were."""
+        self._earlier.clear()
+        self._partitions.clear()
+        self._reader.clear()
+        return self._answers.clear()
+
     def prepare(self, table: TableName, snapshot_id: int | None, columns: Sequence[str]) -> None:
         """See the port."""
         if snapshot_id is None:

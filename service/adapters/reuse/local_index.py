@@ -33,6 +33,10 @@ class LocalResultIndex:
         if found is not None and found.query_id == query_id:
             self._results.drop(key)
 
+    def clear(self) -> int:
+        """See the port."""
+        return self._results.clear()
+
     @property
     def use(self) -> CacheUse:
         """See the port."""

@@ -72,6 +72,26 @@ class RedisResultIndex:
         if found is not None and found.query_id == query_id:
             self._forget(key)
 
+    def clear(self) -> int:
+        """See the port."""
+        count = self._local.clear()
+        # Results that are kept while this runs may stay.
+        for _ in range(0, self._bounds.max_entries + TRIMMED_AT_ONCE, TRIMMED_AT_ONCE):
+            with self._connection.asking():
+                if not self._trim_newest():
+                    break
+        return count
+
+    def _trim_newest(self) -> int:
+        client = self._connection.client
+        try:
+            return self._trim(client, TRIMMED_AT_ONCE)
+        except redis.ResponseError as refusal:
+            if not is_of_another_type(refusal):
+                raise
+            client.unlink(self._newest)
+            return 0
+
     @property
     def use(self) -> CacheUse:
         """See the port: the results of this process."""
@@ -106,9 +126,10 @@ class RedisResultIndex:
             elif isinstance(count, int) and count > self._bounds.max_entries:
                 self._trim(client, min(count - self._bounds.max_entries, TRIMMED_AT_ONCE))
 
-    def _trim(self, client: redis.Redis, count: int) -> None:
-        """Deletes the oldest entries; those that have expired since are not there any more."""
+    def _trim(self, client: redis.Redis, count: int) -> int:
+        """Deletes the oldest entries, and returns how many. Those that have expired since count, too."""
         # The client's types also know answers of other protocols and settings.
         popped: list[tuple[bytes, float]] = cast(Any, client).zpopmin(self._newest, count)
         for oldest, _ in popped:
             client.unlink(self._entries + oldest.decode(errors="replace"))
+        return len(popped)

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from prometheus_client.metrics_core import CounterMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from service.adapters.telemetry.families import counters, gauges
-from service.model.operations.usage import CacheUse
+from service.caches import Caches
 
 
 class CacheCollector(Collector):
-    """Caches are added at the start; their names are the values of a label."""
+    """The names of the caches are the values of a label."""
 
-    def __init__(self) -> None:
-        self._caches: dict[str, Callable[[], CacheUse]] = {}
-
-    def add(self, name: str, use: Callable[[], CacheUse]) -> None:
-        """Adds a cache. `use` is called whenever the numbers are requested, and must not block."""
-        self._caches[name] = use
+    def __init__(self, caches: Caches) -> None:
+        self._caches = caches
 
     def collect(self) -> Iterable[Metric]:
         """See `Collector`."""
-        found = {name: use() for name, use in self._caches.items()}
+        found = self._caches.uses()
         requests = CounterMetricFamily(
             "sluice_cache_requests",
             "Lookups in a cache, by whether they found an entry.",

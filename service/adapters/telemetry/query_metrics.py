@@ -25,6 +25,7 @@ from service.adapters.telemetry.pool_collector import PoolCollector
 from service.adapters.telemetry.query_times import QueryTimes
 from service.adapters.telemetry.stream_metrics import RegisteredStreamMetrics
 from service.adapters.telemetry.vital_metrics import VitalMetrics
+from service.caches import Caches
 from service.model.filters.filter_record import FilterRecord
 from service.model.filters.key_set import FilterSource
 from service.model.operations.caller_classes import CallerClasses
@@ -54,9 +55,9 @@ class QueryMetrics:
         self.streams = RegisteredStreamMetrics(registry)
         self.maintenances = RegisteredMaintenanceMetrics(registry)
         self.pools = PoolCollector()
-        self.caches = CacheCollector()
+        self.caches = Caches()
         self.watch(self.pools)
-        self.watch(self.caches)
+        self.watch(CacheCollector(self.caches))
         self._queries = _ended_queries(self._classes, registry)
         self._errors = Counter(
             "sluice_query_errors",

@@ -63,6 +63,13 @@ class ResultIndex(Protocol):
     def drop(self, key: str, query_id: UUID) -> None:
         """Forgets the result under this key, if it is the one of this query."""
 
+    def clear(self) -> int:
+        """Forgets all results, and returns how many of this replica's there were. Their rows stay readable.
+
+        Raises:
+            FilterCacheDown: those of other replicas cannot be forgotten now.
+        """
+
     @property
     def use(self) -> CacheUse:
         """How many results are kept, and their bytes."""

@@ -81,5 +81,9 @@ class KeptStates:
         """Forgets the state."""
         self._states.drop(key)
 
+    def clear(self) -> int:
+        """Forgets all states, and returns how many there were."""
+        return self._states.clear()
+
     def _is_young(self, entry: tuple[KeptState, int]) -> bool:
         return self._clock.elapsed_ms() - entry[1] <= self._max_age_ms

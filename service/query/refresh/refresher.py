@@ -78,6 +78,10 @@ class Refresher:
         """The states that are kept."""
         return self._parts.states.use
 
+    def forget(self) -> int:
+        """Forgets all states that are kept, and returns how many there were."""
+        return self._parts.states.clear()
+
     def answer(
         self, query: QueryHandle, ticket: Ticket, engine: Engine
     ) -> RunOutcome | RefreshOutcome | None:

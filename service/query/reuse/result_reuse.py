@@ -75,6 +75,14 @@ class ResultReuse:
         """The results that are kept."""
         return self._ports.index.use
 
+    def forget(self) -> int:
+        """Forgets all results that are kept, and returns how many of this replica's there were.
+
+        Raises:
+            FilterCacheDown: those of other replicas cannot be forgotten now.
+        """
+        return self._ports.index.clear()
+
     def may_block(self, request: QueryRequest) -> bool:
         """See `Reuse`."""
         return self._lookup.choice(request) is ReuseChoice.USE

@@ -26,6 +26,7 @@ from service.policies.compiled_policies import CompiledPolicies, RoleAccess
 from service.ports.engine.query_engine import EngineResult
 from service.query.filtering.pruned_query import PrunedQuery
 from spark_session.engine.engine import SparkEngine
+from spark_session.engine.engine_caches import EngineCache
 from spark_session.session.child_sessions import POOL
 from tests.equivalence.generated_checks import TIMEOUT_S, seed_of_run
 from tests.equivalence.generator import queries
@@ -271,7 +272,7 @@ def _use(gateway: Gateway) -> CacheUse:
     engine = _engine(gateway)
     assert engine.session is not None
     engine.session.kept_plans.update()
-    return engine.kept_plans_use()
+    return engine.caches.use(EngineCache.KEPT_PLANS)
 
 
 def _engine(gateway: Gateway) -> SparkEngine:

@@ -17,6 +17,7 @@ from service.model.operations.usage import CacheUse
 from service.ports.engine.query_engine import EngineResult
 from service.query.filtering.pruned_query import PrunedQuery
 from spark_session.engine.engine import SparkEngine
+from spark_session.engine.engine_caches import EngineCache
 from tests.equivalence.generated_checks import TIMEOUT_S, seed_of_run
 from tests.equivalence.generator import queries
 from tests.equivalence.harness import EngineGaveUp, Harness, different_rows
@@ -120,7 +121,7 @@ def _use(gateway: Gateway) -> CacheUse:
     engine = _engine(gateway)
     assert engine.session is not None
     engine.session.manifest_entries.update()
-    return engine.manifest_entries_use()
+    return engine.caches.use(EngineCache.MANIFEST_ENTRIES)
 
 
 def _engine(gateway: Gateway) -> SparkEngine:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from threading import Event, Thread
+
 import pytest
 
 from service.gateway import Gateway
 from service.model.operations.usage import CacheUse
 from spark_session.engine.engine import SparkEngine
+from spark_session.engine.engine_caches import EngineCache
 from tests.equivalence.generated_checks import TIMEOUT_S, check_generated, seed_of_run
 from tests.equivalence.harness import Harness
 from tests.soak import SOAK
 
 COUNT = 40
 """For each of the two ways to run."""
+PAUSE_S = 0.05
 
 JOINS = [
     "SELECT f.id, d.name FROM by_k f JOIN dim d ON f.k = d.k",
@@ -48,9 +53,34 @@ def test_all_kinds_of_joins_read_kept_rows(keeping: Harness, gateway: Gateway) -
     assert (use(gateway).hits or 0) > (before.hits or 0)
 
 
+def test_caches_that_are_emptied_while_queries_run_change_no_rows(keeping: Harness, gateway: Gateway) -> None:
+    engine = gateway.queries.ports.engine
+    assert isinstance(engine, SparkEngine)
+    is_over = Event()
+    forgotten: Counter[EngineCache] = Counter()
+
+    def empty() -> None:
+        while not is_over.wait(PAUSE_S):
+            for cache in EngineCache:
+                forgotten[cache] += engine.caches.empty(cache)
+
+    emptying = Thread(target=empty)
+    emptying.start()
+    try:
+        for sql in JOINS:
+            keeping.check(sql, compares_files=False)
+    finally:
+        is_over.set()
+        emptying.join()
+    assert forgotten[EngineCache.KEPT_ROWS] > 0
+    for cache in EngineCache:
+        engine.caches.empty(cache)
+        assert engine.caches.use(cache).entries == 0
+
+
 def use(gateway: Gateway) -> CacheUse:
     engine = gateway.queries.ports.engine
     assert isinstance(engine, SparkEngine)
     assert engine.session is not None
     engine.session.kept_rows.update()
-    return engine.kept_rows_use()
+    return engine.caches.use(EngineCache.KEPT_ROWS)

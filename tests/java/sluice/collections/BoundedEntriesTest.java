@@ -29,6 +29,16 @@ final class BoundedEntriesTest {
     }
 
     @Test
+    void allAreForgottenAtOnce() {
+        get("a", KIB);
+        get("b", KIB);
+        assertEquals(2, entries.clear());
+        assertEquals("0 0 0 2 0", entries.use());
+        get("a", KIB);
+        assertEquals(3, made);
+    }
+
+    @Test
     void theOneThatWasNotUsedForLongestGoesFirst() {
         get("a", 4 * KIB);
         get("b", 4 * KIB);

@@ -11,6 +11,7 @@ from service.adapters.telemetry.part_collector import PartCollector
 from service.adapters.telemetry.pool_collector import PoolCollector
 from service.adapters.telemetry.record_collector import RecordCollector, RecordsUse
 from service.adapters.telemetry.stream_metrics import StreamCollector
+from service.caches import Caches
 from service.model.ingest.stream_standing import StreamStanding
 from service.model.ingest.streams import StreamState
 from service.model.operations.health import PartHealth, PartState
@@ -33,11 +34,11 @@ def test_pools_are_shown_by_their_names() -> None:
 
 
 def test_caches_report_hits_where_they_are_counted() -> None:
-    caches = CacheCollector()
+    caches = Caches()
     caches.add("tables", lambda: CacheUse(2, 300, 1_000, 9, 4))
     caches.add("results", lambda: CacheUse(1, 50, 100))
     caches.add("kept_rows", lambda: CacheUse(1, 50, 100, 0, 1, 7))
-    found = shown(caches)
+    found = shown(CacheCollector(caches))
     assert found["sluice_cache_requests_total tables HIT"] == 9
     assert found["sluice_cache_requests_total tables MISS"] == 4
     assert not [series for series in found if series.startswith("sluice_cache_requests_total results")]

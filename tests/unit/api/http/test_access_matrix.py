@@ -45,6 +45,8 @@ OF_ADMINS = (
     ("GET", "/filters"),
     ("DELETE", "/filters"),
     ("DELETE", "/filters/abc"),
+    ("GET", "/caches"),
+    ("DELETE", "/caches/tables"),
     ("GET", "/replicas"),
 )
 MADE_BY = {Action.DESCRIBE: set(Action), Action.MAINTAIN: {Action.MAINTAIN, Action.ADMIN}}

@@ -219,7 +219,7 @@ def test_scenarios_of_requests_conform(role: str, served: Served) -> None:
 
 
 of_administrators = openapi.from_dict(create_app(SETTINGS, PolicedGateway.unused).openapi()).include(
-    path_regex="^/(keys|policies|audit|filters)"
+    path_regex="^/(keys|policies|audit|filters|caches)"
 )
 
 

@@ -619,6 +619,8 @@ CASES = (
     alone("GET /filters", at("GET", "/filters"), by_policies),
     alone("DELETE /filters", at("DELETE", "/filters"), by_policies),
     alone("DELETE /filters/{fingerprint}", at("DELETE", "/filters/abc"), by_policies),
+    alone("GET /caches", at("GET", "/caches"), by_policies),
+    alone("DELETE /caches/{name}", at("DELETE", "/caches/tables"), by_policies),
     alone("GET /replicas", at("GET", "/replicas"), by_policies),
     alone("GET /audit", at("GET", "/audit"), by_settings),
     alone("POST /keys", at("POST", "/keys", {"principal": "reports", "expiresInDays": 1}), by_settings),

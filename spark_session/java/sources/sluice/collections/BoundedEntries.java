@@ -105,6 +105,14 @@ public final class BoundedEntries {
         }
     }
 
+    /** Removes all values, and returns how many there were. The counts go on. */
+    public synchronized int clear() {
+        int count = entries.size();
+        entries.clear();
+        bytes = 0;
+        return count;
+    }
+
     /** Whether there is a value now. It does not count as a use. */
     public synchronized boolean has(Object key) {
         return entries.containsKey(key);

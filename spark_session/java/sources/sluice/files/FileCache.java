@@ -27,6 +27,11 @@ final class FileCache {
         return OF_THIS_JVM.use();
     }
 
+    /** Forgets all files, and returns how many there were. */
+    static int clearOfThisJvm() {
+        return OF_THIS_JVM.entries.clear();
+    }
+
     void keepAtMost(long bytesAtMost) {
         if (askedBytes != bytesAtMost) {
             askedBytes = bytesAtMost;

@@ -7,4 +7,9 @@ public final class FileCacheUse {
     public String use() {
         return FileCache.useOfThisJvm();
     }
+
+    /** Forgets all files, and returns how many there were. */
+    public int clear() {
+        return FileCache.clearOfThisJvm();
+    }
 }

@@ -62,6 +62,11 @@ public final class ManifestCache {
         return entries.use();
     }
 
+    /** Forgets all entries, and returns how many there were. A query that uses one now keeps it. */
+    public int clear() {
+        return entries.clear();
+    }
+
     /** Returns the manifests of a snapshot, in the order of its list. */
     SnapshotManifests manifestsOf(CachedTable table, Snapshot snapshot) {
         ManifestsKey key = keyOf(table, snapshot);

@@ -24,6 +24,11 @@ public final class KeptPlans {
         return entries.use();
     }
 
+    /** Forgets all entries, and returns how many there were. A query that uses one now keeps it. */
+    public int clear() {
+        return entries.clear();
+    }
+
     /**
      * Keeps the plan of an analyzed query, if it reads nothing but pinned tables and rows in memory. The query itself is
      * the first that has it, and releases it once it has ended well. Null if the plan is not kept, or was already.

@@ -82,6 +82,11 @@ public final class RelationCache {
         return entries.use();
     }
 
+    /** Forgets all entries, and returns how many there were. A query that uses one now keeps it. */
+    public int clear() {
+        return entries.clear();
+    }
+
     /** Makes rows known for as long as the result, or a plan with it, is in memory. No other rows may have the first. */
     public Seq<InternalRow> add(List<InternalRow> rows) {
         InternalRow[] all = rows.toArray(InternalRow[]::new);

@@ -84,6 +84,7 @@ async def test_a_key_that_a_caller_sends_elsewhere_is_masked(
         ("POST", "/ingest", RECORDS, Action.INGEST, Outcome.SUCCEEDED),
         ("DELETE", "/filters", None, Action.FILTERS_DELETED, Outcome.SUCCEEDED),
         ("DELETE", "/filters/abc", None, Action.FILTERS_DELETED, Outcome.SUCCEEDED),
+        ("DELETE", "/caches/tables", None, Action.CACHE_EMPTIED, Outcome.SUCCEEDED),
         ("POST", TABLE, {"operations": ["compact"]}, Action.MAINTENANCE, Outcome.ALLOWED),
         ("POST", "/keys", {"principal": "kim"}, Action.KEY_CREATED, Outcome.SUCCEEDED),
         ("GET", "/keys", None, Action.KEYS_LISTED, Outcome.SUCCEEDED),
