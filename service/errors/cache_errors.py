@@ -12,6 +12,6 @@ class CacheNotFound(CallerError):
 
 
 class CacheNotEmptiable(CallerError):
-    """This is no cache but a store: what it has cannot be made again. It is emptied as its entries expire."""
+    """The entries of this store cannot be made again. They expire by themselves."""
 
     code = "CACHE_NOT_EMPTIABLE"

@@ -32,7 +32,7 @@ class JvmCache:
         return self._latest
 
     def clear(self) -> int:
-        """Forgets all entries, and returns how many there were. What a query uses now, it keeps.
+        """Forgets all entries, and returns how many there were. A query that uses one now keeps it.
 
         Raises:
             Py4JError, OSError: the JVM does not answer.

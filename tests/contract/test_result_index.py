@@ -175,7 +175,7 @@ def test_a_cleared_index_forgets_those_of_all_replicas(share: Share) -> None:
     both.there.put("there", FULL)
     assert both.here.clear() > 0
     assert both.here.find("here 119") is both.here.find("here 0") is both.here.find("there") is None
-    # What the other one keeps in its own memory, it finds all the same.
+    # The other one still finds those in its own memory.
     assert both.there.clear() == 1
     assert both.there.find("there") is None
 

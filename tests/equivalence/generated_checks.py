@@ -23,7 +23,7 @@ SECONDS_PER_QUERY = 5
 TIMEOUT_S = 300 + COUNT * SECONDS_PER_QUERY
 REPORT_EVERY = 100
 FEW = 20
-"""Of fewer queries than this, less than a tenth may be pruned by chance."""
+"""With fewer queries than this, less than a tenth may be pruned by chance."""
 ENGINE_PATIENCE_S = 300
 
 
