@@ -47,7 +47,9 @@ class EngineCaches:
         return EMPTY[cache] if session is None else _of(session, cache).use
 
     def empty(self, cache: EngineCache) -> int:
-        """Forgets all entries, and returns how many there were. Queries that use one now keep it. Blocks.
+        """Forgets all entries, and returns how many there were. Blocks.
+
+        A query that uses one now keeps it. One that was about to read a local relation runs as written.
 
         Raises:
             EngineNotReady: there is no session now, or its JVM does not answer. A new one has empty caches.

@@ -140,7 +140,7 @@ class LocalRelationStore:
             self._cached.pop(fingerprint, None)
 
     def clear(self) -> int:
-        """Forgets all relations, and returns how many there were. A query that reads one now keeps it."""
+        """Forgets all relations, and returns how many there were; see `bind` for queries that wanted one."""
         with self._lock:
             forgotten, self._cached = self._cached, self._made_cache(int(self._cached.maxsize))
         # Outside the lock: to let go of them may call into a JVM that hangs.

@@ -13,6 +13,7 @@ from service.errors.source_errors import StreamNotFound
 from service.ingest.streaming.stream_creator import roles_of
 from service.ingest.streaming.stream_service import StreamService
 from service.model.authentication.principals import Principal
+from service.model.ingest.stream_standing import StreamLag
 from service.model.ingest.streams import StreamRecord, StreamState
 from service.model.policies.decisions import Access
 from tests.fakes.stream_store import FakeStreamStore
@@ -21,6 +22,7 @@ from tests.fakes.stream_store import FakeStreamStore
 class FakeStreams(StreamService):
     def __init__(self) -> None:
         self.store = FakeStreamStore()
+        self.lags: dict[UUID, StreamLag] = {}
 
     def create(
         self,
@@ -36,6 +38,9 @@ class FakeStreams(StreamService):
 
     def list(self, caller: str | None) -> Sequence[StreamRecord]:
         return self.store.streams(caller)
+
+    def lag_of(self, stream_id: UUID) -> StreamLag | None:
+        return self.lags.get(stream_id)
 
     def find(self, stream_id: UUID, caller: str) -> StreamRecord:
         found = self.store.records.get(stream_id)

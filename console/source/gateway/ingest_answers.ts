@@ -98,5 +98,7 @@ export interface Stream {
   error: { code: string; detail: string } | null;
   createdAt: string;
   progress: { batches: number; records: number; rejected: number; lastBatchAt: string | null };
+  /** null: another gateway runs it, or none does. */
+  lag: { lagMs: number; messages: number | null } | null;
   definition: Record<string, unknown>;
 }

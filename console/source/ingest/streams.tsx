@@ -60,13 +60,14 @@ function StreamLines({ streams, principal, isOfAll, onDone }: { streams: readonl
       <span class="mono path">{sourceWords(stream.definition)}</span>,
       targetWords(stream.definition),
       lastWords(stream),
+      lagWords(stream),
       count(stream.progress.records),
       count(stream.progress.rejected),
       stream.error === null ? "none" : <span class="error"><code>{stream.error.code}</code> {stream.error.detail}</span>,
       <Acts stream={stream} isOwn={stream.principal === principal} onDone={onDone} />,
     ],
   }));
-  const heads = ["Stream", ...(isOfAll ? ["Of"] : []), "State", "Reads", "Writes to", "Last batch", { name: "Records", isNumber: true }, { name: "Rejected", isNumber: true }, "Error", "Act"];
+  const heads = ["Stream", ...(isOfAll ? ["Of"] : []), "State", "Reads", "Writes to", "Last batch", "Behind", { name: "Records", isNumber: true }, { name: "Rejected", isNumber: true }, "Error", "Act"];
   return <Lines label="Streams" heads={heads} rows={rows} none="There are no streams yet." />;
 }
 
@@ -76,6 +77,17 @@ function lastWords({ progress, state }: Stream): string {
   }
   const ago = Date.now() - Date.parse(progress.lastBatchAt);
   return state === "RUNNING" ? `${duration(Math.max(0, ago))} ago` : clock(progress.lastBatchAt);
+}
+
+/** How far behind a stream is, as far as the gateway that answers knows it. */
+function lagWords({ lag, state }: Stream): string {
+  if (state !== "RUNNING") {
+    return "";
+  }
+  if (lag === null) {
+    return "runs elsewhere";
+  }
+  return lag.messages === null ? duration(lag.lagMs) : `${duration(lag.lagMs)}, ${count(lag.messages)} unread`;
 }
 
 /** An administrator may stop any stream. Only its creator may resume it, because it writes for its creator. */

@@ -6,13 +6,13 @@ import threading
 from dataclasses import dataclass
 from uuid import UUID
 
-from service.model.ingest.stream_standing import StreamProgress
+from service.model.ingest.stream_standing import StreamLag, StreamProgress
 
 
 @dataclass(slots=True)
 class _Lag:
     since_ms: int
-    messages: int = 0
+    messages: int | None = None
 
 
 class StreamLags:
@@ -51,6 +51,12 @@ class StreamLags:
         with self._lock:
             self._lags.pop(stream_id, None)
 
+    def of(self, stream_id: UUID, now_ms: int) -> StreamLag | None:
+        """Returns the lag of one stream; None if it is not followed."""
+        with self._lock:
+            lag = self._lags.get(stream_id)
+            return None if lag is None else StreamLag(now_ms - lag.since_ms, lag.messages)
+
     def longest_ms(self, now_ms: int) -> int:
         """Returns the longest lag of all streams."""
         with self._lock:
@@ -60,7 +66,7 @@ class StreamLags:
     def messages(self) -> int:
         """The number of unread messages of all streams, as far as their sources report it."""
         with self._lock:
-            return sum(lag.messages for lag in self._lags.values())
+            return sum(lag.messages or 0 for lag in self._lags.values())
 
     def followed(self) -> set[UUID]:
         """Returns the streams that are followed."""

@@ -22,7 +22,7 @@ from service.ingest.streaming.stream_lags import StreamLags
 from service.ingest.streaming.stream_pauses import StreamPauses
 from service.ingest.streaming.stream_ports import ReadBody, StreamPace, StreamPorts
 from service.ingest.streaming.stream_run import StreamRun
-from service.model.ingest.stream_standing import StreamStanding
+from service.model.ingest.stream_standing import StreamLag, StreamStanding
 from service.model.ingest.streams import StreamRecord, StreamState
 from service.periodic_worker import PeriodicWorker
 from service.ports.engine.stream_queries import RunningStream
@@ -74,6 +74,10 @@ class StreamRunner:
         """Returns the streams' progress as of the last poll, at once and without asking any source."""
         lag_ms = self._lags.longest_ms(self._ports.clock.elapsed_ms())
         return StreamStanding(self._by_state, len(self._runs), lag_ms / 1000, self._lags.messages)
+
+    def lag_of(self, stream_id: UUID) -> StreamLag | None:
+        """Returns the lag of a stream as of the last poll, at once; None if it does not run here."""
+        return self._lags.of(stream_id, self._ports.clock.elapsed_ms())
 
     def stop_taking(self) -> None:
         """Begins to end the streams that run here, without waiting; they continue after the next start."""

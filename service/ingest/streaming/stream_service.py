@@ -18,6 +18,7 @@ from service.ingest.write_rights import check_write_rights
 from service.model.authentication.principals import Principal
 from service.model.ingest.ingest_request import IngestRequest
 from service.model.ingest.sources import SourceRecords
+from service.model.ingest.stream_standing import StreamLag
 from service.model.ingest.streams import (
     CreatorRoles,
     DirectorySource,
@@ -104,6 +105,10 @@ class StreamService:
             MetricsStoreDown: the store does not answer.
         """
         return self._ports.store.streams(caller)
+
+    def lag_of(self, stream_id: UUID) -> StreamLag | None:
+        """Returns how far a stream is behind, at once; None if another gateway runs it, or none does."""
+        return self.runner.lag_of(stream_id)
 
     def find(self, stream_id: UUID, caller: str) -> StreamRecord:
         """Returns the stream as it is now.

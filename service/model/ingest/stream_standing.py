@@ -21,6 +21,17 @@ class StreamProgress:
 
 
 @dataclass(frozen=True, slots=True)
+class StreamLag:
+    """How long a stream has been behind, and how many messages it has not read.
+
+    `messages` is None where the source does not count, or has not yet.
+    """
+
+    lag_ms: int
+    messages: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class StreamStanding:
     """The streams' progress; `by_state` counts those of all gateways.
 

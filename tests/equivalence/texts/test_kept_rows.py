@@ -61,7 +61,8 @@ def test_caches_that_are_emptied_while_queries_run_change_no_rows(keeping: Harne
 
     def empty() -> None:
         while not is_over.wait(PAUSE_S):
-            for cache in EngineCache:
+            # A gateway runs a query as written if its local relations are gone; this harness does not.
+            for cache in set(EngineCache) - {EngineCache.LOCAL_RELATIONS}:
                 forgotten[cache] += engine.caches.empty(cache)
 
     emptying = Thread(target=empty)

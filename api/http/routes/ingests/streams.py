@@ -41,7 +41,7 @@ async def create_stream(
     asked = body.name, stored_body(body), principal, access, body.request_id
     record = await app_context.access.call(streams.create, *asked)
     note(Details(target=str(record.stream_id)))
-    return stream_answer(record)
+    return stream_answer(record, streams.lag_of(record.stream_id))
 
 
 @router.get("/streams", responses=problems(422, 503))
@@ -60,15 +60,15 @@ async def list_streams(
         return StreamList(streams=[])
     streams = app_context.access.gateway.streams
     found = await app_context.access.call(streams.list, None if listed == EVERYONE else listed)
-    return StreamList(streams=[stream_answer(record) for record in found])
+    return StreamList(streams=[stream_answer(record, streams.lag_of(record.stream_id)) for record in found])
 
 
 @router.get("/streams/{stream_id}", responses=problems(404, 422, 503))
 async def get_stream(stream_id: UUID, app_context: CurrentAppContext, caller: Caller) -> StreamAnswer:
     """The stream, as it is now. A failed stream is a 200, too."""
-    return stream_answer(
-        await app_context.access.call(app_context.access.gateway.streams.find, stream_id, caller)
-    )
+    streams = app_context.access.gateway.streams
+    record = await app_context.access.call(streams.find, stream_id, caller)
+    return stream_answer(record, streams.lag_of(stream_id))
 
 
 @router.delete(
@@ -90,7 +90,7 @@ async def stop_stream(
             raise
         await app_context.access.call(streams.stop_any, stream_id)
         return Response(status_code=204)
-    content = stream_answer(stopped).model_dump_json(by_alias=True)
+    content = stream_answer(stopped, None).model_dump_json(by_alias=True)
     return Response(content, media_type="application/json")
 
 
@@ -100,5 +100,6 @@ async def resume_stream(
 ) -> StreamAnswer:
     """Lets a stopped or failed stream continue where it was, with the roles that its creator has now."""
     note(Details(target=str(stream_id)))
-    resume = app_context.access.gateway.streams.resume
-    return stream_answer(await app_context.access.call(resume, stream_id, principal, access))
+    streams = app_context.access.gateway.streams
+    record = await app_context.access.call(streams.resume, stream_id, principal, access)
+    return stream_answer(record, streams.lag_of(stream_id))

@@ -13,6 +13,7 @@ from api.http.schemas.durations import parse_duration
 from api.http.schemas.ingests.ingest_request import RouteBody, TargetBody
 from api.http.schemas.wire import StrictModel, WireModel, has_field, tag_of
 from service.model.ingest.ingest import OnError
+from service.model.ingest.stream_standing import StreamLag
 from service.model.ingest.streams import StreamRecord, StreamState
 
 _Text = Annotated[str, StringConstraints(min_length=1, max_length=4096), NO_CONTROLS]
@@ -147,6 +148,15 @@ class StreamProgress(WireModel):
     last_batch_at: datetime | None
 
 
+class StreamLagAnswer(WireModel):
+    """How far a stream is behind."""
+
+    lag_ms: Annotated[
+        int, Field(description="since it last finished a batch or had nothing to read, in milliseconds")
+    ]
+    messages: Annotated[int | None, Field(description="messages not read yet; null: not counted")]
+
+
 class StreamAnswer(WireModel):
     """A stream, as it is now."""
 
@@ -161,6 +171,9 @@ class StreamAnswer(WireModel):
     created_at: datetime
     checkpoint_id: UUID | None
     progress: StreamProgress
+    lag: Annotated[
+        StreamLagAnswer | None, Field(description="null: the gateway that answers does not run the stream")
+    ]
     definition: dict[str, Any]
     links: dict[str, str]
 
@@ -171,7 +184,7 @@ class StreamList(WireModel):
     streams: list[StreamAnswer]
 
 
-def stream_answer(record: StreamRecord) -> StreamAnswer:
+def stream_answer(record: StreamRecord, lag: StreamLag | None) -> StreamAnswer:
     """Returns the stream as it is on the wire."""
     error = None
     if record.error_code is not None:
@@ -192,6 +205,7 @@ def stream_answer(record: StreamRecord) -> StreamAnswer:
             last_batch_id=record.last_batch_id,
             last_batch_at=record.last_batch_at,
         ),
+        lag=None if lag is None else StreamLagAnswer(lag_ms=lag.lag_ms, messages=lag.messages),
         definition=dict(record.body),
         links={"self": f"/streams/{record.stream_id}", "resume": f"/streams/{record.stream_id}/resume"},
     )

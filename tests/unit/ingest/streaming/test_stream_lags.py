@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from service.ingest.streaming.stream_lags import StreamLags
-from service.model.ingest.stream_standing import StreamProgress
+from service.model.ingest.stream_standing import StreamLag, StreamProgress
 
 CLICKS, ORDERS = UUID(int=1), UUID(int=2)
 IDLE, BUSY = StreamProgress(has_nothing_to_do=True), StreamProgress()
@@ -40,6 +40,16 @@ def test_the_longest_lag_counts_and_all_messages_together() -> None:
     assert (lags.longest_ms(3_000), lags.messages) == (3_000, 34)
     lags.forget(CLICKS)
     assert (lags.longest_ms(3_000), lags.messages, lags.followed()) == (1_000, 4, {ORDERS})
+
+
+def test_the_lag_of_one_stream_is_its_own() -> None:
+    lags = StreamLags()
+    lags.follow(CLICKS, 1_000)
+    lags.note(ORDERS, StreamProgress(messages_behind=4), 2_000)
+    assert lags.of(CLICKS, 3_000) == StreamLag(2_000)
+    assert lags.of(ORDERS, 3_000) == StreamLag(1_000, 4)
+    lags.forget(ORDERS)
+    assert lags.of(ORDERS, 3_000) is None
 
 
 def test_without_streams_nothing_is_behind() -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import httpx
 import pytest
 
 from service.model.ingest.record_formats import Compression, RecordFormat
 from service.model.ingest.sources import SourceRecords
+from service.model.ingest.stream_standing import StreamLag
 from tests.fakes.gateway import FakeGateway
 
 pytestmark = pytest.mark.anyio
@@ -76,6 +77,19 @@ async def test_a_stream_may_be_sent_again_under_its_request_id(client: httpx.Asy
     assert len((await client.get("/streams")).json()["streams"]) == 1
     wrong = await client.post("/streams", json=STREAM | {"requestId": "1"})
     assert (wrong.status_code, wrong.json()["code"]) == (422, "INVALID_REQUEST")
+
+
+async def test_the_lag_of_a_stream_that_runs_here_is_shown(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    made = (await client.post("/streams", json=STREAM)).json()
+    assert made["lag"] is None
+    gateway.streams.lags[UUID(made["streamId"])] = StreamLag(5_300, 12)
+    for found in (
+        (await client.get(made["links"]["self"])).json(),
+        (await client.get("/streams")).json()["streams"][0],
+    ):
+        assert found["lag"] == {"lagMs": 5_300, "messages": 12}
 
 
 async def test_a_route_and_a_topic_are_taken(client: httpx.AsyncClient) -> None:
