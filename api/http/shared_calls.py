@@ -31,6 +31,10 @@ class SharedCalls(Generic[K, T]):
         self._late = late
         self._running: dict[K, asyncio.Task[T]] = {}
 
+    def __len__(self) -> int:
+        """Returns how many calls run, or wait for their place."""
+        return len(self._running)
+
     async def run(self, key: K, call: Callable[[], T], caller: str) -> T:
         """Returns the result of the call.
 
