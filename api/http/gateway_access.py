@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import structlog
 from anyio import CapacityLimiter, to_thread
 
 from api.http.lane import Gone, Lane, LaneUse
 from api.http.middleware.request_caller import calling
+from api.http.shared_calls import SharedCalls
 from api.http.waiting import ClientGone
 from service.errors.gateway_error import CannotStart
 from service.errors.ingest_errors import IngestCanceled, TooManyIngests
@@ -60,6 +61,11 @@ class GatewayAccess:
         self._long_ones = Lane(bounds.long_calls, bounds.long_wait_s, _too_many_long_ones, spare_places=1)
         # One at a time: each blocks the interpreter for a while, and the event loop runs in between.
         self._readers = Lane(1, bounds.wait_s, GatewayBusy)
+        # Each reads a whole result, and no caller keeps another one from its own.
+        self._file_writers = Lane(1, bounds.wait_s, GatewayBusy, spare_places=1)
+        self._files: SharedCalls[Hashable, Any] = SharedCalls(
+            self._file_writers, bounds.wait_s, _file_not_written
+        )
         # In threads of their own, so that they are answered while every other thread waits for a catalog.
         self._probes: SingleFlight[str, Readiness] = SingleFlight()
         self._builders = CapacityLimiter(1)
@@ -116,9 +122,25 @@ class GatewayAccess:
         finally:
             watching.cancel()
 
+    async def write_file(self, key: Hashable, function: Callable[[], T], caller: str) -> T:
+        """Runs the writing of a file of a result, one call for each key: requests share it.
+
+        It goes on if its client hangs up.
+
+        Raises:
+            GatewayBusy: it was not done in time.
+        """
+        written: T = await self._files.run(key, function, caller)
+        return written
+
     def lanes(self) -> Mapping[str, LaneUse]:
         """Counts the running and waiting calls of each lane."""
-        lanes = {"calls": self._calls, "long_calls": self._long_ones, "readers": self._readers}
+        lanes = {
+            "calls": self._calls,
+            "long_calls": self._long_ones,
+            "readers": self._readers,
+            "file_writers": self._file_writers,
+        }
         return {name: lane.use for name, lane in lanes.items()}
 
     def liveness(self) -> Liveness:
@@ -212,6 +234,10 @@ class GatewayAccess:
 
 def _engine_is(state: PartState, detail: str) -> Readiness:
     return Readiness((PartHealth("engine", state, detail, is_required=True),))
+
+
+def _file_not_written() -> GatewayBusy:
+    return GatewayBusy("The file of this result is still being written. Try again in a few seconds.")
 
 
 async def _ended(task: asyncio.Task[None]) -> None:

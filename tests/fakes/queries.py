@@ -34,17 +34,19 @@ from service.model.query.rewrites import RewriteKind, RewriteRecord
 from service.model.query.scan_metrics import PruningMetrics, ScanRecord, Selection
 from service.model.query.verification import Verification
 from service.model.tables.tables import TableName
+from service.ports.stores.result_files import StoredFile
 from service.query.explaining.explain import explain
 from service.query.explaining.planning_service import Planning
 from service.query.explaining.query_explainer import QueryExplainer
 from service.query.lookup.known_queries import KnownQueries
 from service.query.lookup.query_overview import QueryOverview
-from service.query.lookup.query_results import QueryResults, ResultChunk, ResultFile
+from service.query.lookup.query_results import Form, QueryResults, ResultChunk, ResultFile
 from service.query.query_service import QueryService, Submission
 from service.query.registry.query_handle import QueryHandle
 from service.query.registry.query_status import QueryStatus
 from service.tracing import current
 from tests.fakes.arrow_file import FakeArrowFile
+from tests.fakes.formatted_files import FakeFormattedFiles
 from tests.fakes.metrics_store import FakeMetricsStore
 from tests.fakes.query_history import FakeQueryHistory
 from tests.fakes.query_records import applied, refused
@@ -106,6 +108,7 @@ class FakeQueries(QueryService):
         self.is_gone_before_its_rows = False
         self.is_gone_after_its_first_rows = False
         self.has_files = True
+        self.formatted = FakeFormattedFiles()
         self.has_failures_in_memory = True
         self.may_answer = threading.Event()
         self.may_answer.set()
@@ -324,8 +327,18 @@ class FakeResults(QueryResults):
     def chunk(self, query_id: UUID, index: int, caller: str) -> ResultChunk:
         return self._queries.chunk(query_id, index, caller)
 
-    def file(self, query_id: UUID, caller: str) -> ResultFile:
-        return self._queries.result_file(query_id, caller)
+    def file(self, query_id: UUID, caller: str, formatted_as: str = "") -> ResultFile:
+        found = self._queries.result_file(query_id, caller)
+        return replace(found, formatted=self._queries.formatted.find(query_id, formatted_as))
+
+    def formatted(self, query_id: UUID, caller: str, formatted_as: str, form: Form) -> StoredFile | None:
+        found = self._queries.result_file(query_id, caller)
+        if not self._queries.has_files:
+            return None
+        count = len(found.manifest.chunks)
+        chunks = (self._queries.chunk(query_id, index, caller).rows for index in range(count))
+        files = self._queries.formatted
+        return files.find(query_id, formatted_as) or files.write(query_id, formatted_as, form(chunks))
 
 
 class FakeExplainer(QueryExplainer):

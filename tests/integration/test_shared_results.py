@@ -64,6 +64,24 @@ def whole(client: httpx.Client, query_id: str, **headers: str) -> httpx.Response
     return client.get(f"/query/{query_id}/result", params=ARROW, headers=PLAIN | headers)
 
 
+def test_a_parquet_file_is_read_in_parts_from_either_gateway(both: Replicas) -> None:
+    here, there = both.here.client, both.there.client
+    path, parquet = f"/query/{run(here)}/result", {"format": "PARQUET"}
+    known(there, path.split("/")[2])
+    streamed = here.get(path, params=parquet)
+    byte_count, half = len(streamed.content), len(streamed.content) // 2
+    read = b""
+    for client, wanted in ((there, f"0-{half - 1}"), (here, f"{half}-")):
+        asked = {"Range": f"bytes={wanted}", "If-Range": streamed.headers["ETag"]}
+        found = client.get(path, params=parquet, headers=asked)
+        assert found.status_code == 206, found.text
+        assert found.headers["Content-Range"].endswith(f"/{byte_count}")
+        assert int(client.head(path, params=parquet).headers["Content-Length"]) == byte_count
+        read += found.content
+    assert read == streamed.content
+    assert pq.read_table(io.BytesIO(read)).column("id").to_pylist() == list(range(COUNT))
+
+
 def test_the_other_gateway_answers_every_way_to_read(both: Replicas, results: Path) -> None:
     here, there = both.here.client, both.there.client
     query_id = run(here)

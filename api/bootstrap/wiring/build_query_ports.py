@@ -10,7 +10,7 @@ from api.bootstrap.settings import Settings
 from api.bootstrap.shown_settings import shown_statement
 from api.bootstrap.wiring.build_pruner import build_pruner
 from api.bootstrap.wiring.build_refresh import build_refresh
-from api.bootstrap.wiring.build_results import build_results
+from api.bootstrap.wiring.build_results import build_formatted_files, build_results
 from api.bootstrap.wiring.build_reuse import build_reuse
 from api.bootstrap.wiring.build_sessions import own_settings
 from service.adapters.lineage.lineage_journal import LineageJournal
@@ -42,6 +42,8 @@ def build_query_ports(
     """Returns the parts that the run of a query needs."""
     results = build_results(settings, components, clock)
     components.stack.callback(results.close)
+    formatted = build_formatted_files(settings, components, clock, results)
+    components.stack.callback(formatted.close)
     journal = BufferedJournal(
         components.metrics_store,
         deletion_clock(components.migrated_store_url, clock, components.stack),
@@ -55,6 +57,7 @@ def build_query_ports(
     components.stack.callback(calls.close)
     metrics.watch(RecordCollector(lambda: journal.use))
     metrics.caches.add("results", lambda: results.use)
+    metrics.caches.add("formatted_results", lambda: formatted.use)
     metrics.pools.add("planners", lambda: calls.use)
     audited = AuditedJournal(
         LineageJournal(MeteredJournal(journal, metrics), lineage), audit.trail, shown_statement(settings)
@@ -69,6 +72,7 @@ def build_query_ports(
         readable=readable,
         written=results,
         files=results,
+        formatted=formatted,
         results_health=results.health,
         journal=audited,
         clock=clock,

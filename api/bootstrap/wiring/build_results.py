@@ -7,6 +7,7 @@ from datetime import timedelta
 from api.bootstrap.parts.components import Components
 from api.bootstrap.settings import Settings
 from api.bootstrap.settings.querying.result_place import bucket_of_url, folder_of_url
+from service.adapters.results.formatted_files import FolderFormattedFiles
 from service.adapters.results.local_first_results import LocalFirstResults
 from service.adapters.results.objects.bucket import Bucket
 from service.adapters.results.objects.object_results import ObjectResultStore
@@ -14,6 +15,7 @@ from service.adapters.results.objects.store_access import StoreAccess
 from service.adapters.results.result_store import FolderResultStore
 from service.adapters.results.store_bounds import ResultBounds
 from service.ports.clock import Clock
+from service.ports.stores.result_store import ResultStore
 from spark_session.settings.settings import is_local
 
 # A query may write a little longer than its timeout, until its worker is given up.
@@ -37,6 +39,21 @@ def build_results(
     return FolderResultStore(
         components.folder("results"), clock, bounds, is_reached_by_engine=is_local(settings.spark_master)
     )
+
+
+def build_formatted_files(
+    settings: Settings, components: Components, clock: Clock, results: ResultStore
+) -> FolderFormattedFiles:
+    """Returns the files of other formats, which each gateway writes on its own."""
+    files = FolderFormattedFiles(
+        components.folder("formatted-results"),
+        clock,
+        settings.formatted_results_max_bytes,
+        timedelta(seconds=settings.result_ttl_s),
+        lambda query_id: results.manifest(query_id) is not None,
+    )
+    files.start()
+    return files
 
 
 def store_access(settings: Settings) -> StoreAccess | None:

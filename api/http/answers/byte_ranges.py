@@ -26,6 +26,15 @@ class ByteRange:
         return f"bytes {self.start}-{self.stop - 1}/{byte_count}"
 
 
+def asks_for_part(wanted: str | None, if_range: str | None, tag: str) -> bool:
+    """Whether the headers Range and If-Range ask for one range of an answer with this strong ETag.
+
+    >>> asks_for_part("bytes=0-4", None, '"a"'), asks_for_part("bytes=0-4", '"b"', '"a"')
+    (True, False)
+    """
+    return _ONE_RANGE.fullmatch(wanted or "") is not None and _is_of(if_range, tag)
+
+
 def asked_range(wanted: str | None, if_range: str | None, tag: str, byte_count: int) -> ByteRange | None:
     r"""Returns the range that the headers Range and If-Range ask for; None: all bytes.
 
@@ -41,7 +50,7 @@ def asked_range(wanted: str | None, if_range: str | None, tag: str, byte_count: 
     (None, None)
     """
     found = _ONE_RANGE.fullmatch(wanted or "")
-    if found is None or (if_range is not None and if_range.strip() != tag):
+    if found is None or not _is_of(if_range, tag):
         return None
     first, last = found.groups()
     if first:
@@ -56,3 +65,7 @@ def asked_range(wanted: str | None, if_range: str | None, tag: str, byte_count: 
     if start >= stop:
         raise RangeNotSatisfiable(byte_count)
     return ByteRange(start, stop)
+
+
+def _is_of(if_range: str | None, tag: str) -> bool:
+    return if_range is None or if_range.strip() == tag

@@ -133,6 +133,7 @@
 {{- include "sluice.setting" (dict "root" . "name" "max_parameters" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "result_ttl_s" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "result_max_bytes" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "formatted_results_max_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "result_inline_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "result_task_inline_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "chunk_rows" "kind" "integer") }}

@@ -18,10 +18,10 @@ ReadBlocks = Callable[[str, int, int], Iterator[bytes]]
 
 
 class ArrowStream:
-    """Implements `service.ports.stores.result_files.ArrowFile`."""
+    """Implements `service.ports.stores.result_files.StoredFile`."""
 
     def __init__(self, rows: WrittenRows, read: ReadBlocks) -> None:
-        """`read` yields blocks of at most `BLOCK_BYTES`, and raises as `ArrowFile.blocks`."""
+        """`read` yields blocks of at most `BLOCK_BYTES`, and raises as `StoredFile.blocks`."""
         schema = rows.schema.serialize().to_pybytes()
         self._pieces: list[Part | bytes] = [schema, *rows.parts, END_MARK]
         lengths = [len(schema), *(part.length for part in rows.parts), len(END_MARK)]
@@ -34,7 +34,7 @@ class ArrowStream:
         return self._bounds[-1][1]
 
     def blocks(self, start: int, stop: int) -> Iterator[bytes]:
-        """See `ArrowFile`."""
+        """See `StoredFile`."""
         for piece, (begin, end) in zip(self._pieces, self._bounds, strict=True):
             first, last = max(start, begin) - begin, min(stop, end) - begin
             if first < last:

@@ -120,7 +120,7 @@ def as_expired() -> Iterator[None]:
 
 
 @contextmanager
-def as_not_kept(byte_count: int) -> Iterator[None]:
+def as_not_kept(byte_count: int | None = None) -> Iterator[None]:
     """Turns errors of the disk into those of a result that cannot be kept."""
     try:
         yield

@@ -29,7 +29,7 @@ from service.ports.clock import Clock
 from service.ports.engine.query_engine import CpuTimes, Describer, Engine, EngineResult
 from service.ports.engine.running_queries import NoRunningQueries, RunningQueries
 from service.ports.stores.query_store import Journal
-from service.ports.stores.result_files import ResultFiles
+from service.ports.stores.result_files import FormattedFiles, ResultFiles
 from service.ports.stores.result_store import ResultStore
 from service.ports.stores.session_store import SessionChanges
 from service.ports.stores.written_results import NoWrittenResults, WrittenResults
@@ -95,6 +95,8 @@ class QueryPorts:
     written: WrittenResults = field(default_factory=NoWrittenResults)
     files: ResultFiles | None = None
     """None: results are read chunk by chunk alone."""
+    formatted: FormattedFiles | None = None
+    """None: results of formats that are not kept have no parts."""
     results_health: Callable[[], Sequence[PartHealth]] = tuple
     """How the place of results is, if it can be down on its own."""
     describer: Describer | None = None

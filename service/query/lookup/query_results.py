@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from service.errors.query_errors import ChunkNotFound, ResultExpired
 from service.model.query.results import Chunk, Manifest, ResultFormat
-from service.ports.stores.result_files import ArrowFile
+from service.ports.stores.result_files import StoredFile
 from service.query.execution.run_query import QueryPorts
 from service.query.lookup.known_queries import KnownQueries
 from service.query.lookup.query_statuses import QueryStatuses
@@ -18,6 +19,9 @@ from service.query.registry.query_registry import QueryRegistry
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+Form = Callable[[Iterator["pa.Table"]], Iterator[bytes]]
+"""Makes a file of another format from the rows of a result, chunk by chunk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +38,14 @@ class ResultChunk:
 class ResultFile:
     """A whole result: its manifest, its bytes as they are kept, and the format that its query asked for.
 
-    `stream` is None if this gateway keeps no such bytes.
+    `stream` is None if this gateway keeps no such bytes. `formatted` is the result in the format that was
+    asked for, if it was written in it before.
     """
 
     manifest: Manifest
-    stream: ArrowFile | None
+    stream: StoredFile | None
     format: ResultFormat = ResultFormat.JSON
+    formatted: StoredFile | None = None
 
 
 class QueryResults:
@@ -77,16 +83,36 @@ class QueryResults:
             self._intake.stir()
         return ResultChunk(manifest, manifest.chunks[index], rows, own_format)
 
-    def file(self, query_id: UUID, caller: str) -> ResultFile:
+    def file(self, query_id: UUID, caller: str, formatted_as: str = "") -> ResultFile:
         """Returns the whole result, as far as it is known without its rows.
+
+        `formatted_as` is the name that its file of another format would have been written under.
 
         Raises:
             QueryNotFound, ResultExpired, ChunkNotFound: as `chunk`.
         """
         manifest, own_format = self._result(query_id, caller)
-        stream = None if self._ports.files is None else self._ports.files.open(query_id)
+        ports = self._ports
+        stream = None if ports.files is None else ports.files.open(query_id)
+        formatted = None if ports.formatted is None else ports.formatted.find(query_id, formatted_as)
         self._intake.stir()
-        return ResultFile(manifest, stream, own_format)
+        return ResultFile(manifest, stream, own_format, formatted)
+
+    def formatted(self, query_id: UUID, caller: str, formatted_as: str, form: Form) -> StoredFile | None:
+        """Returns the result as a file of another format, and writes it first if it is not there.
+
+        That reads all rows. None if this gateway keeps no such files.
+
+        Raises:
+            QueryNotFound, ResultExpired, ChunkNotFound: as `chunk`.
+            GatewayError: as `FormattedFiles.write`; and what `form` raises.
+        """
+        manifest, _ = self._result(query_id, caller)
+        files = self._ports.formatted
+        if files is None:
+            return None
+        chunks = (self._rows(query_id, index) for index in range(len(manifest.chunks)))
+        return files.find(query_id, formatted_as) or files.write(query_id, formatted_as, form(chunks))
 
     def _result(self, query_id: UUID, caller: str) -> tuple[Manifest, ResultFormat]:
         # Its row may still be open at another replica, though its caller knows that it has ended.

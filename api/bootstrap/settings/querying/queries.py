@@ -74,6 +74,13 @@ class QuerySettings(BaseModel):
     result_max_bytes: int = Field(
         2 * GIB, ge=MIB, le=1024 * GIB, description="disk space of all results together; the oldest make room"
     )
+    formatted_results_max_bytes: int = Field(
+        GIB,
+        ge=MIB,
+        le=1024 * GIB,
+        description="disk space of Parquet files of results that are read in parts, in `data_dir`, beside"
+        " `result_max_bytes`; the least used make room",
+    )
     result_inline_bytes: int = Field(
         4 * MIB,
         ge=0,

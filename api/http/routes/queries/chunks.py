@@ -38,6 +38,7 @@ _ROWS: dict[str, Any] = {
 _NOT_MODIFIED: Responses = {304: {"description": "If-None-Match has this chunk's ETag."}}
 
 
+@router.head("/query/{query_id}/chunks/{index}", include_in_schema=False)
 @router.get(
     "/query/{query_id}/chunks/{index}",
     responses=success(_ROWS) | _NOT_MODIFIED | problems(404, 406, 410, 422, 503),
@@ -52,7 +53,10 @@ async def get_chunk(
     accept: Annotated[str | None, Header(include_in_schema=False)] = None,
     if_none_match: Annotated[str | None, Header(include_in_schema=False)] = None,
 ) -> Response:
-    """One chunk, with the same bytes on every read until the result's time to live ends."""
+    """One chunk, with the same bytes on every read until the result's time to live ends.
+
+    `HEAD` has the headers alone, with the length of these bytes.
+    """
     structlog.contextvars.bind_contextvars(query_id=str(query_id))
     gateway = app_context.access.gateway
     wanted = query.format or (await app_context.access.call(gateway.queries.status, query_id, caller)).format

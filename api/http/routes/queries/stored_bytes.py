@@ -10,12 +10,12 @@ from fastapi.responses import StreamingResponse
 from api.http.answers.byte_ranges import ByteRange, asked_range
 from api.http.answers.cut_off import cut_off_at_failure
 from api.http.gateway_access import GatewayAccess
-from service.ports.stores.result_files import ArrowFile
+from service.ports.stores.result_files import StoredFile
 
 
 async def stored_bytes(
     access: GatewayAccess,
-    stream: ArrowFile,
+    stream: StoredFile,
     headers: Mapping[str, str],
     media_type: str,
     wanted: str | None,

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import json
+from collections.abc import Callable
 from random import Random
 from typing import Any
+from uuid import UUID
 
 import httpx
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from api.bootstrap.settings import Settings
 from api.http.rendering.content_codings import ContentCoding, coder_of
 from api.http.rendering.download_formats import DownloadFormat, FormatUnfit, writer_of
+from tests.fakes.formatted_files import FakeFormattedFiles
 from tests.fakes.gateway import FakeGateway
+from tests.unit.api.conftest import Running
 
 pytestmark = pytest.mark.anyio
 
@@ -47,6 +53,11 @@ def expected(download_format: DownloadFormat, rows: pa.Table) -> list[list[Any]]
         # Python's reader does not tell an empty field from an empty text.
         values = [[k, name or ""] for k, name in values]
     return [rows.column_names, *values]
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    while not is_so():
+        await asyncio.sleep(0.001)
 
 
 async def query_path(client: httpx.AsyncClient, **fields: Any) -> str:
@@ -224,10 +235,195 @@ async def test_a_range_that_cannot_be_served_gets_all_bytes(
 
 async def test_other_files_have_no_parts(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
     path = await query_path(client)
-    for parameters in ({"format": "CSV"}, {"format": "PARQUET"}):
+    for download_format in ("CSV", "JSON_LINES"):
+        parameters = {"format": download_format}
         found = await client.get(path, params=parameters, headers={"Range": "bytes=0-1"})
         assert (found.status_code, found.headers.get("Accept-Ranges")) == (200, None)
     gateway.queries.has_files = False
-    found = await client.get(path, params=ARROW, headers={"Range": "bytes=0-1"})
-    assert found.status_code == 200
-    assert pa.ipc.open_stream(found.content).read_all().num_rows
+    for parameters in (ARROW, PARQUET):
+        found = await client.get(path, params=parameters, headers={"Range": "bytes=0-1"})
+        assert (found.status_code, found.headers.get("Accept-Ranges")) == (200, None)
+        head = await client.head(path, params=parameters, headers={"Accept-Encoding": "identity"})
+        assert (head.status_code, head.headers.get("Content-Length")) == (200, None)
+    assert pq.read_table(io.BytesIO(found.content)).num_rows
+
+
+# ---- parts of a Parquet file ------------------------------------------------------------------------
+
+PARQUET = {"format": "PARQUET"}
+
+
+async def part(client: httpx.AsyncClient, path: str, wanted: str, **headers: str) -> httpx.Response:
+    found = await client.get(path, params=PARQUET, headers={"Range": f"bytes={wanted}", **headers})
+    assert found.status_code == 206, found.text
+    return found
+
+
+async def test_one_column_of_a_parquet_file_is_read_by_its_footer(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    rows = pa.table({"n": range(1000), "text": [f"row {number}" * 20 for number in range(1000)]})
+    gateway.queries.rows, gateway.queries.chunk_rows = rows, 300
+    path = await query_path(client)
+    tail = await part(client, path, "-8")
+    byte_count = int(tail.headers["Content-Range"].rpartition("/")[2])
+    assert tail.content[4:] == b"PAR1"
+    footer_bytes = int.from_bytes(tail.content[:4], "little") + 8
+    same = {"If-Range": tail.headers["ETag"]}
+    footer = await part(client, path, f"{byte_count - footer_bytes}-", **same)
+    sparse = bytearray(byte_count)
+    sparse[-footer_bytes:] = footer.content
+    metadata = pq.read_metadata(io.BytesIO(sparse))
+    assert (metadata.num_rows, metadata.num_row_groups) == (1000, 4)
+    read_bytes = footer_bytes + 8
+    for group in range(metadata.num_row_groups):
+        column = metadata.row_group(group).column(0)
+        start = column.dictionary_page_offset or column.data_page_offset
+        stop = start + column.total_compressed_size
+        pages = await part(client, path, f"{start}-{stop - 1}", **same)
+        assert pages.headers["Content-Range"] == f"bytes {start}-{stop - 1}/{byte_count}"
+        sparse[start:stop] = pages.content
+        read_bytes += stop - start
+    assert pq.read_table(io.BytesIO(sparse), columns=["n"]) == rows.select(["n"])
+    assert read_bytes < byte_count
+    assert gateway.queries.formatted.written == 1
+
+
+async def test_the_parts_of_a_parquet_file_are_those_of_its_stream(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    gateway.queries.rows = WIDE
+    path = await query_path(client)
+    streamed = await client.get(path, params=PARQUET)
+    assert gateway.queries.formatted.written == 0
+    assert (streamed.headers.get("Content-Length"), streamed.headers.get("Accept-Ranges")) == (None, None)
+    tag = streamed.headers["ETag"]
+    rest = await part(client, path, "100-", **{"If-Range": tag})
+    assert (rest.headers["ETag"], streamed.content[100:]) == (tag, rest.content)
+    # From now on it is there.
+    again = await client.get(path, params=PARQUET)
+    assert (again.content, again.headers["ETag"]) == (streamed.content, tag)
+    assert (int(again.headers["Content-Length"]), again.headers["Accept-Ranges"]) == (
+        len(streamed.content),
+        "bytes",
+    )
+    past = await client.get(path, params=PARQUET, headers={"Range": f"bytes={len(again.content)}-"})
+    assert (past.status_code, past.headers["Content-Range"]) == (416, f"bytes */{len(again.content)}")
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"Range": "bytes=0-1, 4-5"}, {"Range": "rows=0-1"}, {"Range": "bytes=0-1", "If-Range": '"another"'}],
+)
+async def test_no_parquet_file_is_written_for_all_bytes(
+    client: httpx.AsyncClient, gateway: FakeGateway, headers: dict[str, str]
+) -> None:
+    path = await query_path(client)
+    found = await client.get(path, params=PARQUET, headers=headers)
+    assert (found.status_code, gateway.queries.formatted.written) == (200, 0)
+    assert pq.read_table(io.BytesIO(found.content)).num_rows
+
+
+async def test_what_keeps_a_parquet_file_from_being_written_is_a_problem(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    queries, wanted = gateway.queries, {"Range": "bytes=-8"}
+    queries.rows = WIDE
+    queries.formatted = FakeFormattedFiles(total_bytes=100)
+    path = await query_path(client)
+    for method in ("GET", "HEAD"):
+        large = await client.request(method, path, params=PARQUET, headers=wanted)
+        assert large.status_code == 422
+    queries.formatted = FakeFormattedFiles()
+    queries.is_gone_after_its_first_rows = True
+    gone = await client.get(path, params=PARQUET, headers=wanted)
+    assert (gone.status_code, gone.json()["code"]) == (410, "RESULT_EXPIRED")
+    queries.is_gone_after_its_first_rows = False
+    queries.rows = UNFIT
+    unfit = await client.get(path, params=PARQUET, headers=wanted)
+    assert (unfit.status_code, unfit.json()["code"]) == (406, "NOT_ACCEPTABLE")
+    assert queries.formatted.written == 0
+
+
+async def test_only_who_may_read_a_result_reads_its_file(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    path = await query_path(client)
+    await part(client, path, "-8")
+    gateway.queries.is_expired = True
+    gone = await client.get(path, params=PARQUET, headers={"Range": "bytes=-8"})
+    assert (gone.status_code, gone.json()["code"]) == (410, "RESULT_EXPIRED")
+
+
+async def test_requests_for_one_file_share_its_writing_and_leave_it(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    path = await query_path(client)
+    files = gateway.queries.formatted
+    files.may_write.clear()
+    waiting = [asyncio.create_task(part(client, path, "-8")) for _ in range(5)]
+    await until(lambda: files.asked > 0)
+    # Whoever came first, and so made the call.
+    waiting.pop(0).cancel()
+    files.may_write.set()
+    assert {(await each).content[4:] for each in waiting} == {b"PAR1"}
+    assert (files.asked, files.written) == (1, 1)
+
+
+async def test_a_file_that_takes_too_long_is_there_later(running: Running, gateway: FakeGateway) -> None:
+    async with running(Settings(request_max_wait_s=1)) as client:
+        path = await query_path(client)
+        files = gateway.queries.formatted
+        files.may_write.clear()
+        late = await client.get(path, params=PARQUET, headers={"Range": "bytes=-8"})
+        assert (late.status_code, late.json()["code"]) == (503, "GATEWAY_BUSY")
+        assert late.headers["Retry-After"]
+        files.may_write.set()
+        await part(client, path, "-8")
+        assert files.written == 1
+
+
+# ---- HEAD -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("coding", ["identity", "gzip", "zstd"])
+@pytest.mark.parametrize("download_format", DownloadFormat)
+async def test_the_head_of_a_download_is_that_of_its_bytes(
+    client: httpx.AsyncClient, download_format: DownloadFormat, coding: str
+) -> None:
+    path = await query_path(client)
+    asked: dict[str, Any] = {"params": {"format": download_format}, "headers": {"Accept-Encoding": coding}}
+    head = await client.head(path, **asked)
+    whole = await client.get(path, **asked)
+    assert (head.status_code, head.content) == (200, b"")
+    assert dict(head.headers) | {"x-request-id": ""} == dict(whole.headers) | {"x-request-id": ""}
+    is_kept = download_format is DownloadFormat.PARQUET or (
+        download_format is DownloadFormat.ARROW_STREAM and coding == "identity"
+    )
+    assert ("Content-Length" in head.headers) is ("Accept-Ranges" in head.headers) is is_kept
+    # It has no parts, and is known as the file is.
+    asked["headers"] |= {"Range": "bytes=0-1"}
+    assert (await client.head(path, **asked)).status_code == 200
+    known = await client.head(path, params=asked["params"], headers={"If-None-Match": "*"})
+    assert known.status_code == 304
+
+
+async def test_the_head_of_a_chunk_is_that_of_its_bytes(client: httpx.AsyncClient) -> None:
+    path = (await query_path(client)).replace("/result", "/chunks/0")
+    for accept in ("application/json", "text/csv", "application/vnd.apache.arrow.stream"):
+        head = await client.head(path, headers={"Accept": accept})
+        whole = await client.get(path, headers={"Accept": accept})
+        assert (head.status_code, head.content) == (200, b"")
+        assert dict(head.headers) | {"x-request-id": ""} == dict(whole.headers) | {"x-request-id": ""}
+        assert int(head.headers["Content-Length"]) == len(whole.content)
+
+
+async def test_the_head_of_what_is_not_there_is_its_status(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    path = await query_path(client)
+    for missing in (path.replace("/result", "/chunks/99"), f"/query/{UUID(int=9)}/result"):
+        assert (await client.head(missing)).status_code == 404
+    gateway.queries.is_expired = True
+    for gone in (path, path.replace("/result", "/chunks/0")):
+        assert (await client.head(gone)).status_code == 410
