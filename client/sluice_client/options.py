@@ -32,6 +32,8 @@ class QueryOptions(TypedDict, total=False):
     """How scans may be pruned, as the field `dynamicFiltering` of POST /query has it."""
     reuse_result: bool | Literal["REFRESH"]
     """Whether an earlier result may be the answer; `REFRESH` runs the query and replaces that result."""
+    priority: Literal["HIGH", "NORMAL", "LOW"]
+    """Which of the caller's own queries goes first while several wait; others' turns stay as they are."""
     request_id: UUID
     """Made by the client, unless it is given. The same id is the same query, which does not run again."""
 

@@ -86,11 +86,14 @@ def test_parameters_are_sent_beside_the_text(
 def test_defaults_of_the_connection_are_sent_unless_a_query_has_its_own(gateway: Served) -> None:
     with connect(gateway.url, catalog="lake", schema="tpcds", tags={"app": "a"}) as connection:
         connection.query("SELECT 1")
-        connection.query("SELECT 2", catalog="shop", tags={"page": "b"}, row_limit=7, timeout_s=1.5)
+        connection.query(
+            "SELECT 2", catalog="shop", tags={"page": "b"}, row_limit=7, timeout_s=1.5, priority="LOW"
+        )
     first, second = (query.request for query in gateway.queries.by_id.values())
     assert (first.catalog, first.schema, first.tags) == ("lake", "tpcds", {"app": "a"})
     assert (second.catalog, second.schema, second.tags) == ("shop", None, {"app": "a", "page": "b"})
     assert (second.row_limit, second.timeout_ms) == (7, 1500)
+    assert (first.priority.value, second.priority.value) == ("NORMAL", "LOW")
 
 
 def test_sql_that_is_wrong_is_an_error_by_its_kind(connection: Connection) -> None:

@@ -39,6 +39,7 @@ def query_request(body: QueryBody, settings: Settings, session: SessionUse | Non
         pruning=_pruning(body.dynamic_filtering),
         format=body.format,
         reuse=_reuse(body.reuse_result),
+        priority=body.priority,
     )
 
 

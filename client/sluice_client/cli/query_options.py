@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -31,6 +32,25 @@ RowLimit = Annotated[
 ]
 TimeoutOption = Annotated[
     str | None, typer.Option("--timeout", metavar="DURATION", help="ends the query: 30, 30s, 500ms, 5m")
+]
+
+
+class Priority(StrEnum):
+    """Which of a caller's own waiting queries goes first."""
+
+    HIGH = "high"
+    NORMAL = "normal"
+    LOW = "low"
+
+
+ON_THE_WIRE: Mapping[Priority, Literal["HIGH", "NORMAL", "LOW"]] = {
+    Priority.HIGH: "HIGH",
+    Priority.NORMAL: "NORMAL",
+    Priority.LOW: "LOW",
+}
+PriorityOption = Annotated[
+    Priority | None,
+    typer.Option("--priority", case_sensitive=False, help="before or after your other waiting queries"),
 ]
 Tags = Annotated[
     list[str] | None,

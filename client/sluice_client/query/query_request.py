@@ -30,6 +30,7 @@ class QueryRequest:
     tags: Mapping[str, str] = field(default_factory=dict)
     dynamic_filtering: Mapping[str, Any] = field(default_factory=dict)
     reuse_result: bool | Literal["REFRESH"] | None = None
+    priority: Literal["HIGH", "NORMAL", "LOW"] | None = None
     request_id: UUID = field(default_factory=uuid4)
 
     def to_run(self, wait_s: float, *, is_canceled_after: bool = False) -> JsonBody:
@@ -41,6 +42,8 @@ class QueryRequest:
         more: dict[str, Any] = {"onWaitTimeout": "CANCEL"} if is_canceled_after else {}
         if self.reuse_result is not None:
             more["reuseResult"] = self.reuse_result
+        if self.priority is not None:
+            more["priority"] = self.priority
         wait = {"waitTimeout": milliseconds(wait_s), "format": _FORMAT, "requestId": str(self.request_id)}
         return _body(self._asked() | wait | more)
 

@@ -14,6 +14,7 @@ from service.model.audit.events import Origin
 from service.model.filters.filter_record import FilterRecord
 from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.query.lineage import ResultLineage
+from service.model.query.priority import Priority
 from service.model.query.results import ResultFormat
 from service.model.query.reuse import ReuseChoice, Reused
 from service.model.query.rewrites import RewriteKind, RewriteRecord
@@ -116,6 +117,7 @@ class QueryRequest:
     reuse: ReuseChoice | None = None
     """None: the operator's setting."""
     session: SessionUse | None = None
+    priority: Priority = Priority.NORMAL
 
     def text_fingerprint(self) -> str:
         """Returns a text that is the same for two requests of one text with the same values."""
@@ -135,6 +137,8 @@ class QueryRequest:
         bounds = [self.row_limit, self.byte_limit, dict(self.tags), asdict(self.pruning)]
         if self.reuse is not None:
             bounds.append(self.reuse.value)
+        if self.priority is not Priority.NORMAL:
+            bounds.append(self.priority.value)
         text = json.dumps(asked + bounds, sort_keys=True, default=sorted)
         return hashlib.sha256(text.encode()).hexdigest()
 

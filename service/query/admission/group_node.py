@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Generic, TypeVar
 
@@ -15,6 +15,7 @@ from service.model.operations.resource_groups import (
     WhenExhausted,
     group_name,
 )
+from service.model.query.priority import Priority
 from service.query.admission.fair_share import FairShare
 from service.query.admission.quota import Quota
 
@@ -37,14 +38,18 @@ class Ticket(Generic[K]):
     """One query that is open.
 
     `is_parked`: it was planned and has to wait, and its worker leaves it now. `is_planned`: its class is
-    known from its own plan, not from that of an earlier query. `number` counts up in the order in which
-    queries came.
+    known from its own plan, not from that of an earlier query. `number` is its place among all queries:
+    they count up in the order in which queries came, and queries of one caller may exchange them. `came` is
+    the number that it had first.
     """
 
     key: K
+    caller: str
     leaf: GroupNode[K]
     number: int
     came_ms: int
+    priority: Priority = Priority.NORMAL
+    came: int = field(init=False)
     stage: Stage = Stage.RESERVED
     query_class: QueryClass = QueryClass.LONG
     selected_bytes: int = 0
@@ -52,6 +57,9 @@ class Ticket(Generic[K]):
     is_parked: bool = False
     is_planned: bool = False
     is_removed: bool = False
+
+    def __post_init__(self) -> None:
+        self.came = self.number
 
 
 class GroupNode(Generic[K]):
@@ -75,12 +83,13 @@ class GroupNode(Generic[K]):
         # By the configured name and the caller's: a caller may be named like another group.
         self.children: dict[tuple[str, str], GroupNode[K]] = {}
         self.open = 0
+        self.prioritized = 0
         self.planning = 0
         self.planned_at = 0
         self.running = dict.fromkeys(QueryClass, 0)
         self.waiting = dict.fromkeys(QueryClass, 0)
         self.unplanned_count = 0
-        self.planned_ahead = 0
+        self.planned_ahead = dict.fromkeys(Priority, 0)
         self.lines: dict[QueryClass, dict[int, Ticket[K]]] = {of: {} for of in QueryClass}
         self.unplanned: dict[int, Ticket[K]] = {}
         self.shares = {of: FairShare(spec.scheduling_weight) for of in QueryClass}

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from service.model.operations.resource_groups import QueryClass
+from service.model.query.priority import FIRST_TO_LAST
 from service.query.admission.group_node import GroupNode, K, Ticket
 from service.query.admission.service_times import ServiceTimes
 
@@ -30,7 +31,8 @@ def next_to_plan(leaves: Iterable[GroupNode[K]], planned_ahead: int, now_ms: int
     """Returns the query that is planned next; None if none may be.
 
     The group with the fewest queries in planning goes first; among equals, the one whose last turn is longest
-    ago. A group in which so many planned queries wait has to run some first, and one without budget waits.
+    ago. A group in which so many planned queries of its priority or a higher one wait has to run some first,
+    and one without budget waits.
     """
     ready = [leaf for leaf in leaves if _may_plan(leaf, planned_ahead, now_ms)]
     leaf = min(ready, key=lambda one: (one.planning, one.planned_at), default=None)
@@ -50,8 +52,10 @@ def note_turn(ticket: Ticket[K], running: Iterable[Ticket[K]], times: ServiceTim
 
 
 def _may_plan(leaf: GroupNode[K], planned_ahead: int, now_ms: int) -> bool:
-    has_enough = leaf.planned_ahead >= planned_ahead
-    return not has_enough and not any(node.is_exhausted(now_ms) for node in leaf.upward())
+    priority = next(iter(leaf.unplanned.values())).priority
+    # Those that it goes before do not count, or it would have to wait for them.
+    ahead = sum(leaf.planned_ahead[of] for of in FIRST_TO_LAST[: FIRST_TO_LAST.index(priority) + 1])
+    return ahead < planned_ahead and not any(node.is_exhausted(now_ms) for node in leaf.upward())
 
 
 def _spent_ms(

@@ -17,6 +17,7 @@ from service.model.operations.resource_groups import (
     group_name,
 )
 from service.model.query.planned_work import PlannedWork
+from service.model.query.priority import Priority
 from service.query.admission.group_node import GroupNode, K, Stage, Ticket
 from service.query.admission.group_tree import GroupTree
 from service.query.admission.lines import join_line, leave_line
@@ -36,7 +37,8 @@ class Scheduler(Generic[K]):
     """A machine without threads and clocks: one call after the other, each with the time of now.
 
     A query is reserved, offered, planned, and then runs at once or waits for its turn; `release` ends each of
-    its turns. Those that are ready go by class, then by the shares of their groups, then by their own order.
+    its turns. Those that are ready go by class, then by the shares of their groups, then by their own order,
+    in which a caller's priorities count among the caller's own queries.
     Keys are unique.
     """
 
@@ -90,7 +92,14 @@ class Scheduler(Generic[K]):
         yield self._tree.top
         yield from self._tree.walk()
 
-    def reserve(self, key: K, group: GroupPath, caller: str, now_ms: int) -> None:
+    def reserve(
+        self,
+        key: K,
+        group: GroupPath,
+        caller: str,
+        now_ms: int,
+        priority: Priority = Priority.NORMAL,
+    ) -> None:
         """Takes a place in the queue of the configured group; `offer` lets the query be planned.
 
         Raises:
@@ -103,7 +112,8 @@ class Scheduler(Generic[K]):
             self._tree.ended(leaf)
             raise
         self._number += 1
-        self._tickets[key] = Ticket(key, leaf, self._number, now_ms)
+        self._tickets[key] = Ticket(key, caller, leaf, self._number, now_ms, priority)
+        leaf.prioritized += priority is not Priority.NORMAL
         for node in leaf.upward():
             node.open += 1
 
@@ -237,6 +247,7 @@ class Scheduler(Generic[K]):
     def _end(self, ticket: Ticket[K]) -> None:
         ticket.stage = Stage.ENDED
         del self._tickets[ticket.key]
+        ticket.leaf.prioritized -= ticket.priority is not Priority.NORMAL
         for node in ticket.leaf.upward():
             node.open -= 1
         self._tree.ended(ticket.leaf)

@@ -104,7 +104,8 @@ class AdmittedTurns:
         """
         try:
             with self._changed:
-                self._scheduler.reserve(query.query_id, group, query.caller, self._clock.elapsed_ms())
+                now_ms, priority = self._clock.elapsed_ms(), query.request.priority
+                self._scheduler.reserve(query.query_id, group, query.caller, now_ms, priority)
         except TooManyQueries as refused:
             self._metrics.refused(group_name(group), refused.code)
             raise

@@ -173,11 +173,13 @@ def test_parameters_have_the_types_of_json_or_of_sql(cli: Cli, gateway: Served) 
 
 def test_options_are_sent(cli: Cli, gateway: Served) -> None:
     options = ["--catalog", "lake", "--schema", "tpcds", "--row-limit", "7", "--timeout", "90s"]
+    options += ["--priority", "high"]
     assert cli.run("query", "SELECT 1", *options, "--tag", "team=a=b", "--tag", "page=x").code == 0
     [query] = gateway.queries.by_id.values()
     request = query.request
     assert (request.catalog, request.schema, request.row_limit) == ("lake", "tpcds", 7)
     assert (request.timeout_ms, request.tags) == (90_000, {"team": "a=b", "page": "x"})
+    assert request.priority.value == "HIGH"
 
 
 def test_a_cut_result_fails_a_program_and_is_shown_to_people(cli: Cli, gateway: Served) -> None:

@@ -12,6 +12,7 @@ from api.bootstrap.spelling import NO_NUL, Spelled
 from api.http.rendering.download_formats import DownloadFormat
 from api.http.schemas.durations import DurationMs, WaitMs
 from api.http.schemas.wire import StrictModel
+from service.model.query.priority import Priority
 from service.model.query.query import JsonScalar
 from service.model.query.results import ResultFormat
 from service.model.query.rewrites import RewriteKind
@@ -154,6 +155,14 @@ class QueryBody(StrictModel):
         bool | Literal["REFRESH"] | None,
         Field(description=_REUSE),
     ] = None
+    priority: Annotated[
+        Priority,
+        Field(
+            strict=False,
+            description="HIGH goes before the caller's other waiting queries in its resource group, LOW after"
+            " them; other callers' turns stay as they are",
+        ),
+    ] = Priority.NORMAL
     tags: Annotated[
         dict[TagName, TagValue], Field(max_length=32, description="kept with the query's record")
     ] = Field(default_factory=dict)

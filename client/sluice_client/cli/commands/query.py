@@ -11,6 +11,7 @@ from sluice_client.cli.connection_options import ConnectionOptions, with_connect
 from sluice_client.cli.query_options import (
     Catalog,
     Parameters,
+    PriorityOption,
     RowLimit,
     Schema,
     SqlFile,
@@ -39,6 +40,7 @@ def query(
     schema: Schema = None,
     row_limit: RowLimit = None,
     timeout: TimeoutOption = None,
+    priority: PriorityOption = None,
     tag: Tags = None,
     output_format: Annotated[
         str | None,
@@ -77,6 +79,7 @@ def query(
             schema=schema,
             row_limit=row_limit,
             timeout=timeout,
+            priority=priority,
             tags=tag or (),
             format=output_format,
             output=output,

@@ -10,7 +10,7 @@ from sluice_client.cli.command_session import Session, open_session
 from sluice_client.cli.connection_options import ConnectionOptions
 from sluice_client.cli.exits import WrongUsage
 from sluice_client.cli.formats.row_format import Format
-from sluice_client.cli.query_options import row_limit_of, seconds_of, tags_of
+from sluice_client.cli.query_options import ON_THE_WIRE, Priority, row_limit_of, seconds_of, tags_of
 from sluice_client.cli.query_parameters import query_parameters
 from sluice_client.cli.work.run_sql import run_sql, sql_text
 from sluice_client.cli.work.run_statement import Manner
@@ -29,6 +29,7 @@ class QueryArguments:
     row_limit: str | None = None
     timeout: str | None = None
     tags: Sequence[str] = ()
+    priority: Priority | None = None
     format: str | None = None
     output: Path | None = None
     max_rows: int = 1000
@@ -96,6 +97,8 @@ def query_options(arguments: QueryArguments) -> QueryOptions:
             found["row_limit"] = row_limit_of(arguments.row_limit)
         if arguments.timeout is not None:
             found["timeout_s"] = seconds_of(arguments.timeout)
+        if arguments.priority is not None:
+            found["priority"] = ON_THE_WIRE[arguments.priority]
         if arguments.tags:
             found["tags"] = tags_of(arguments.tags)
     except ValueError as error:

@@ -16,6 +16,7 @@ from service.model.operations.resource_groups import (
     one_group_per_caller,
 )
 from service.model.query.planned_work import PlannedWork
+from service.model.query.priority import Priority
 from service.query.admission.scheduler import Scheduler
 from service.query.admission.slot_bounds import SlotBounds
 
@@ -63,12 +64,19 @@ class Simulation:
     _works: dict[int, tuple[PlannedWork, int]] = field(default_factory=dict)
     _ends: list[tuple[int, int]] = field(default_factory=list)
 
-    def submit(self, caller: str, work: PlannedWork, lasts_ms: int = 1000, group: GroupPath = CALLERS) -> int:
+    def submit(
+        self,
+        caller: str,
+        work: PlannedWork,
+        lasts_ms: int = 1000,
+        group: GroupPath = CALLERS,
+        priority: Priority = Priority.NORMAL,
+    ) -> int:
         key = len(self.owners)
         self.owners[key] = caller
         self._works[key] = work, lasts_ms
         try:
-            self.scheduler.reserve(key, group, caller, self.now_ms)
+            self.scheduler.reserve(key, group, caller, self.now_ms, priority)
         except TooManyQueries:
             self.refused.add(key)
         else:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from service.errors.query_errors import QuotaExhausted, TooManyQueries
 from service.model.operations.resource_groups import ResourceGroup, WhenExhausted
 from service.model.query.planned_work import PlannedWork
+from service.model.query.priority import FIRST_TO_LAST, Priority
 from service.query.admission.scheduler import Scheduler
 from service.query.admission.slot_bounds import SlotBounds
 from tests.unit.query.admission.groups import (
@@ -412,3 +413,34 @@ def test_a_flood_of_a_thousand_ends_with_each_query_answered_or_refused() -> Non
     assert house.ended.isdisjoint(house.refused)
     assert len(house.refused) > 300
     assert house.scheduler.use()[0].queued == house.scheduler.use()[0].running == 0
+
+
+# ---- a caller's own priorities --------------------------------------------------------------------
+
+ASKED = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(Priority)), min_size=1, max_size=12)
+
+
+@given(asked=ASKED, group=st.sampled_from([CALLERS, ("shared",)]))
+def test_priorities_order_the_queries_of_one_caller_and_move_no_others(
+    asked: list[tuple[str, Priority]], group: tuple[str, ...]
+) -> None:
+    slots = bounds(long_slots=1, short_slots=0)
+    spec = [
+        *equal_callers(slots).root_groups,
+        ResourceGroup(name="shared", hard_concurrency_limit=1, max_queued=100),
+    ]
+    order: list[list[str]] = []
+    for is_prioritized in (True, False):
+        house = simulation(slots, flat_groups(*spec))
+        # Until it ends, all others wait.
+        house.submit("z", LONG, lasts_ms=1_000, group=group)
+        keys: dict[int, Priority] = {}
+        for caller, priority in asked:
+            counts = priority if is_prioritized else Priority.NORMAL
+            keys[house.submit(caller, LONG, 1_000, group, counts)] = counts
+        house.drain()
+        order.append([house.owners[key] for key in house.started])
+        for caller in "abc":
+            own = [key for key in house.started if house.owners[key] == caller]
+            assert own == sorted(own, key=lambda key: (FIRST_TO_LAST.index(keys[key]), key))
+    assert order[0] == order[1]

@@ -14,6 +14,7 @@ from service.model.operations.resource_groups import (
     ResourceGroups,
     WhenExhausted,
 )
+from service.model.query.priority import Priority
 from service.query.admission.scheduler import Scheduler
 from service.query.admission.slot_bounds import SlotBounds
 from tests.unit.query.admission.groups import LONG, SHORT
@@ -58,11 +59,11 @@ class Life(RuleBasedStateMachine):
         self.with_worker: set[int] = set()
         self.running: set[int] = set()
 
-    @rule(caller=st.sampled_from("abc"), path=st.sampled_from(PATHS))
-    def submit(self, caller: str, path: GroupPath) -> None:
+    @rule(caller=st.sampled_from("abc"), path=st.sampled_from(PATHS), priority=st.sampled_from(Priority))
+    def submit(self, caller: str, path: GroupPath, priority: Priority) -> None:
         self.count += 1
         try:
-            self.scheduler.reserve(self.count, path, caller, self.now_ms)
+            self.scheduler.reserve(self.count, path, caller, self.now_ms, priority)
         except TooManyQueries as refused:
             self.shortest_retry_s = min(self.shortest_retry_s, refused.retry_after_s)
             return

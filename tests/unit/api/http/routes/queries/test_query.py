@@ -11,6 +11,7 @@ import pytest
 from service.errors.query_errors import QueryFailed, QueryTimedOut
 from service.errors.statement_errors import ColumnNotFound, SqlSyntaxError
 from service.model.operations.resource_groups import QueuePlace
+from service.model.query.priority import Priority
 from service.model.query.query import Parameter, PruningRequest
 from service.model.query.reuse import ReuseChoice, Reused, ReuseKind
 from service.model.query.rewrites import RewriteKind
@@ -128,6 +129,7 @@ async def test_all_fields_reach_the_gateway(client: httpx.AsyncClient, gateway: 
         byteLimit=2048,
         requestId=str(request_id),
         tags={"dashboard": "returns"},
+        priority="HIGH",
         dynamicFiltering={
             "verify": True,
             "minTableBytes": 0,
@@ -155,6 +157,20 @@ async def test_all_fields_reach_the_gateway(client: httpx.AsyncClient, gateway: 
     assert bounds == (120_000, 5, 2048)
     assert query.request.request_id == request_id
     assert query.request.tags == {"dashboard": "returns"}
+    assert query.request.priority is Priority.HIGH
+
+
+@pytest.mark.parametrize("priority", ["high", "URGENT", 1, None])
+async def test_a_priority_that_is_none_is_refused(client: httpx.AsyncClient, priority: object) -> None:
+    response = await send(client, priority=priority)
+    assert (response.status_code, response.json()["code"]) == (422, "INVALID_REQUEST")
+
+
+async def test_the_same_request_with_another_priority_is_another_one(client: httpx.AsyncClient) -> None:
+    request_id = str(uuid4())
+    await send(client, requestId=request_id, priority="LOW")
+    assert (await send(client, requestId=request_id, priority="LOW")).json()["sentBefore"] is True
+    assert (await send(client, requestId=request_id)).json()["code"] == "REQUEST_ID_REUSED"
 
 
 async def test_positional_parameters_keep_their_order(
