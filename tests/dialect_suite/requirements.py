@@ -89,7 +89,7 @@ LACKS: Mapping[str, str] = {
 
 
 class Requirements(SuiteRequirements):
-    """What is not named here is as SQLAlchemy expects it of each dialect."""
+    """Features that are not named here are as SQLAlchemy expects them of each dialect."""
 
 
 def _choose(names: str, make: Callable[[], Any]) -> None:
