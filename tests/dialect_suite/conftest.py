@@ -18,7 +18,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Shows how many tests were left out for each reason."""
     skipped = terminalreporter.stats.get("skipped", [])
     # SQLAlchemy writes the name of the test before the reason.
-    reasons = Counter(str(report.longrepr[2]).rsplit(" : ", 1)[-1] for report in skipped)
+    texts = (str(report.longrepr[2]).rsplit(" : ", 1)[-1] for report in skipped)
+    reasons = Counter(text.removeprefix("Skipped: ") for text in texts)
     terminalreporter.section("left out")
     for reason, count in reasons.most_common():
-        terminalreporter.write_line(f"{count:5} {reason.removeprefix('Skipped: ')}")
+        terminalreporter.write_line(f"{count:5} {reason}")
