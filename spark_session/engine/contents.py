@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, PySparkException
 
 from service.errors.unavailable import CatalogDown
@@ -13,9 +14,12 @@ from service.model.tables.tables import TableName
 from spark_session.java.jvm import UNREACHABLE
 from spark_session.session.catalog_contents import CatalogContents
 from spark_session.session.warm_session import WarmSession
+from spark_session.spark_errors import causes_of
 
 MAX_ENTRIES = 100_000
 """More schemas of a catalog, or views of a schema, are not listed."""
+_NO_SCHEMA = "org.apache.iceberg.exceptions.NoSuchNamespaceException"
+"""How Iceberg's catalogs refuse a schema, instead of Spark's own exception."""
 
 
 class SparkContents:
@@ -35,8 +39,10 @@ class SparkContents:
         with self._asked(catalog) as contents:
             try:
                 names = contents.views(catalog, schema, MAX_ENTRIES)
-            except AnalysisException:
-                # The schema was dropped.
+            except (AnalysisException, Py4JJavaError) as failure:
+                if isinstance(failure, Py4JJavaError) and not _is_no_schema(failure):
+                    raise
+                # There is no such schema, or it was dropped.
                 return []
         return [TableName(catalog, schema, name) for name in names]
 
@@ -49,3 +55,7 @@ class SparkContents:
             yield session.contents
         except (PySparkException, *UNREACHABLE) as failure:
             raise CatalogDown(f"The catalog {catalog} does not answer.") from failure
+
+
+def _is_no_schema(failure: Py4JJavaError) -> bool:
+    return any(str(cause.getClass().getName()) == _NO_SCHEMA for cause in causes_of(failure))

@@ -9,7 +9,7 @@ from sqlalchemy.exc import CompileError
 from sqlalchemy.schema import Column, Table
 from sqlalchemy.sql.compiler import DDLCompiler
 
-from sluice_client.sqlalchemy.spark_compiler import text_literal
+from sluice_client.sqlalchemy.spark_literals import text_literal
 
 _TRANSFORM = re.compile(r"(?P<name>[a-z]+)\((?:(?P<number>[0-9]+),\s*)?(?P<column>.+)\)\Z", re.S)
 
@@ -38,6 +38,10 @@ class SparkDDLCompiler(DDLCompiler):
         """Writes nothing: nothing would hold rows to keys and checks."""
         return ""
 
+    def visit_column_check_constraint(self, constraint: Any, **kw: Any) -> str:
+        """Writes nothing, as for the constraints of a table."""
+        return ""
+
     def post_create_table(self, table: Table) -> str:
         """Returns partitions, the comment and properties."""
         options = table.dialect_options["sluice"]
@@ -55,6 +59,23 @@ class SparkDDLCompiler(DDLCompiler):
             )
             text += f"\nTBLPROPERTIES ({', '.join(pairs)})"
         return text
+
+    def visit_drop_view(self, drop: Any, **kw: Any) -> str:
+        """Returns DROP VIEW with the schema of the address: a name alone is that of a temporary view.
+
+        Raises:
+            CompileError: the view is a materialized one.
+        """
+        if drop.materialized:
+            raise CompileError("there are no materialized views")
+        catalog: str | None = getattr(self.dialect, "default_catalog_name", None)
+        schema = self.dialect.default_schema_name
+        creator = getattr(drop.element, "_creator_ddl", None)
+        name = self.preparer.format_table(drop.element)
+        is_named = bool(self.preparer.schema_for_object(drop.element))
+        if not is_named and catalog and schema and not getattr(creator, "temporary", False):
+            name = f"{self.preparer.quote(catalog)}.{self.preparer.quote_schema(schema)}.{name}"
+        return f"\nDROP VIEW {'IF EXISTS ' if drop.if_exists else ''}{name}"
 
     def visit_set_column_comment(self, create: Any, **kw: Any) -> str:
         return self._column_comment(create.element, create.element.comment)

@@ -247,6 +247,24 @@ class SluiceDialect(DefaultDialect):
         return {"text": comment}
 
     @cache
+    def get_table_options(
+        self,
+        connection: Connection,
+        table_name: str,
+        schema: str | None = None,
+        **kw: Any,
+    ) -> Any:
+        """Returns what a table is partitioned by, as `sluice_partitioned_by`; nothing for a view.
+
+        Raises:
+            NoSuchTableError: there is no such table.
+        """
+        fields = self._inspection(connection, kw).partitioned_by(table_name, schema)
+        if not fields:
+            self._check_table(connection, table_name, schema, **kw)
+        return {"sluice_partitioned_by": fields} if fields else {}
+
+    @cache
     def get_pk_constraint(
         self,
         connection: Connection,

@@ -19,6 +19,8 @@ from sluice_client.sqlalchemy.type_texts import Spelling, type_of
 
 Column = dict[str, Any]
 T = TypeVar("T")
+_TRANSFORMS = {"year": "years", "month": "months", "day": "days", "hour": "hours"}
+_COUNTED = re.compile(r"(bucket|truncate)\[([0-9]+)\]\Z")
 _VIEW = re.compile(r"\s*CREATE\s+(?:\w+\s+){0,4}VIEW\s", re.I)
 
 
@@ -109,6 +111,18 @@ class Inspection:
             described = self._described(table, schema)
         comment = None if described is None else described.raw.get("comment")
         return comment if isinstance(comment, str) and comment else None
+
+    def partitioned_by(self, table: str, schema: str | None) -> list[str]:
+        """Returns what a table is partitioned by, as `sluice_partitioned_by` takes it; empty for a view."""
+        with _as_sqlalchemy():
+            described = self._described(table, schema)
+        fields = [] if described is None else described.raw.get("partitionSpec") or []
+        # The values of a field that was dropped are void.
+        return [
+            _partition(field["source"], field["transform"])
+            for field in fields
+            if field["transform"] != "void"
+        ]
 
     def view_definition(self, view: str, schema: str | None) -> str:
         """Returns the statement that would create a view.
@@ -215,12 +229,25 @@ def _as_sqlalchemy() -> Iterator[None]:
         raise DBAPIError.instance(None, None, error, Error) from error
 
 
+def _partition(source: str, transform: str) -> str:
+    """Returns a field of a partition spec as Spark SQL spells it.
+
+    >>> _partition("id", "identity"), _partition("at", "day"), _partition("id", "bucket[8]")
+    ('id', 'days(at)', 'bucket(8, id)')
+    """
+    if transform == "identity":
+        return source
+    counted = _COUNTED.match(transform)
+    if counted is not None:
+        return f"{counted[1]}({counted[2]}, {source})"
+    return f"{_TRANSFORMS.get(transform, transform)}({source})"
+
+
 def _column(name: str, kind: Any, is_nullable: bool, comment: str | None) -> Column:
     return {
         "name": name,
         "type": kind,
         "nullable": is_nullable,
         "default": None,
-        "autoincrement": False,
         "comment": comment or None,
     }

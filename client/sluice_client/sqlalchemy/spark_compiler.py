@@ -8,26 +8,15 @@ from typing import Any, NoReturn
 
 from sqlalchemy import types as sqltypes
 from sqlalchemy.exc import CompileError
-from sqlalchemy.sql import elements
+from sqlalchemy.sql import elements, operators
 from sqlalchemy.sql.compiler import SQLCompiler
 
-from sluice_client.sqlalchemy.types import STRUCT
+from sluice_client.sqlalchemy.spark_literals import spark_literal, text_literal
+from sluice_client.sqlalchemy.types import MAP, STRUCT
 
 _WORD = re.compile(r"[A-Za-z_]+\Z")
 _FLAGS = re.compile(r"[A-Za-z]*\Z")
-_MARK = re.compile(r"%(?=\()|_(?=_\[)")
-"""The first sign of a mark that SQLAlchemy replaces wherever it stands, also in a literal."""
 _EXTRACTED = {"dow": "DAYOFWEEK", "isodow": "DAYOFWEEK_ISO", "doy": "DOY", "isoyear": "YEAROFWEEK"}
-
-
-def text_literal(text: str) -> str:
-    r"""Returns a literal of Spark SQL for a text.
-
-    >>> print(text_literal("it's 5% of \\d"))
-    'it\'s 5% of \\d'
-    """
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
-    return "'" + _MARK.sub(lambda found: f"\\u{ord(found[0]):04x}", escaped) + "'"
 
 
 class SparkCompiler(SQLCompiler):
@@ -37,10 +26,15 @@ class SparkCompiler(SQLCompiler):
 
     def render_literal_value(self, value: Any, type_: sqltypes.TypeEngine[Any]) -> str:
         """Returns a literal. Spark reads backslashes in texts, which SQLAlchemy does not escape."""
-        rendered: str = super().render_literal_value(value, type_)
-        if not rendered.startswith("'"):
-            return rendered
-        return text_literal(rendered[1:-1].replace("''", "'"))
+        return spark_literal(super().render_literal_value(value, type_))
+
+    def visit_bindparam(self, bindparam: elements.BindParameter[Any], *args: Any, **kw: Any) -> str:
+        """Returns a parameter; an array, a map or a struct is written into the text when it is sent."""
+        kind = bindparam.type._unwrapped_dialect_impl(self.dialect)
+        if isinstance(kind, sqltypes.ARRAY | MAP | STRUCT):
+            kw["literal_execute"] = True
+        text: str = super().visit_bindparam(bindparam, *args, **kw)  # type: ignore[no-untyped-call]
+        return text
 
     def visit_column(self, column: Any, *args: Any, **kw: Any) -> str:
         """Returns a column with its table's name, and with the schema only if another table has that name.
@@ -86,7 +80,14 @@ class SparkCompiler(SQLCompiler):
         return ""
 
     def visit_empty_set_expr(self, element_types: Sequence[Any], **kw: Any) -> str:
-        return f"SELECT {', '.join('1' for _ in element_types or [None])} WHERE 1 != 1"
+        return f"SELECT {self._nulls(element_types or [sqltypes.NULLTYPE])} WHERE 1 != 1"
+
+    def visit_empty_set_op_expr(self, type_: Sequence[Any], expand_op: Any, **kw: Any) -> str:
+        """Writes an empty list. Spark compares a tuple only with one of the same types."""
+        nulls = f"({self._nulls(type_)})" if len(type_) > 1 else "NULL"
+        if expand_op is operators.in_op:
+            return f"{nulls}) AND (1 != 1"
+        return f"{nulls}) OR (1 = 1" if expand_op is operators.not_in_op else self.visit_empty_set_expr(type_)
 
     def visit_is_distinct_from_binary(self, binary: Any, operator: Any, **kw: Any) -> str:
         return f"NOT ({self._sides(binary, '<=>', **kw)})"
@@ -150,6 +151,10 @@ class SparkCompiler(SQLCompiler):
     def delete_extra_from_clause(self, *args: Any, **kw: Any) -> NoReturn:
         """Raises CompileError: a DELETE has one table."""
         raise CompileError("a DELETE of Spark SQL has one table: write a subquery")
+
+    def _nulls(self, types: Sequence[Any]) -> str:
+        names = map(self.dialect.type_compiler_instance.process, types)
+        return ", ".join(f"CAST(NULL AS {name})" for name in names)
 
     def _is_name_shared(self, table: Any) -> bool:
         around = self.stack[-1]["correlate_froms"] if self.stack else ()

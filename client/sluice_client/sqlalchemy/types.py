@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -15,6 +15,7 @@ from sqlalchemy.sql.sqltypes import _AbstractInterval
 from sqlalchemy.sql.type_api import NativeForEmulated, to_instance
 
 from sluice_client.sqlalchemy.identifiers import check_marks, full_name
+from sluice_client.sqlalchemy.spark_literals import literal_of, text_literal, typed
 
 _ANY_OPERATOR: Any = getattr(getattr(operators, "OperatorClass", None), "ANY", None)
 """SQLAlchemy 2.1 asks types for it."""
@@ -83,6 +84,20 @@ class MAP(sqltypes.Indexable, sqltypes.TypeEngine[Any]):
         self.key = to_instance(key)
         self.value = to_instance(value)
 
+    def literal_processor(self, dialect: Dialect) -> Callable[[Any], str]:
+        """Returns what writes a literal of a dictionary, or of pairs."""
+
+        def literal(value: Any) -> str:
+            pairs = value.items() if isinstance(value, Mapping) else value
+            parts = [
+                literal_of(part, kind, dialect)
+                for pair in pairs
+                for part, kind in zip(pair, (self.key, self.value), strict=True)
+            ]
+            return typed(f"map({', '.join(parts)})", self, dialect)
+
+        return literal
+
     class Comparator(sqltypes.Indexable.Comparator[Any]):
         """`column["key"]`."""
 
@@ -103,6 +118,21 @@ class STRUCT(sqltypes.Indexable, sqltypes.TypeEngine[Any]):
 
     def __init__(self, fields: Iterable[FieldSpec]) -> None:
         self.fields = tuple((name, to_instance(kind)) for name, kind in fields)
+
+    def literal_processor(self, dialect: Dialect) -> Callable[[Mapping[str, Any]], str]:
+        """Returns what writes a literal of a dictionary. Fields that it does not have are NULL."""
+
+        def literal(value: Mapping[str, Any]) -> str:
+            unknown = value.keys() - {name for name, _ in self.fields}
+            if unknown:
+                raise ArgumentError(f"the struct has no field {min(unknown)!r}")
+            parts = [
+                f"{text_literal(name)}, {literal_of(value.get(name), kind, dialect)}"
+                for name, kind in self.fields
+            ]
+            return typed(f"named_struct({', '.join(parts)})", self, dialect)
+
+        return literal
 
     class Comparator(sqltypes.Indexable.Comparator[Any]):
         """`column["field"]`."""

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import types as sqltypes
 from sqlalchemy.engine import Dialect
 
+from sluice_client.sqlalchemy.spark_literals import literal_of, typed
 from sluice_client.sqlalchemy.types import INTERVAL
 
 
@@ -47,7 +48,30 @@ class SparkBinary(sqltypes.LargeBinary):
         """Changes nothing: the driver returns bytes."""
 
 
+class SparkArray(sqltypes.ARRAY[Any]):
+    """An array, as `CAST(array(1, 2) AS ARRAY<INT>)` in a literal."""
+
+    def literal_processor(self, dialect: Dialect) -> Callable[[Any], str]:
+        """Returns what writes a literal of a list, or of lists in lists if the array has dimensions."""
+
+        def literal(values: Any, levels: int) -> str:
+            if values is None:
+                return "NULL"
+            if levels == 0:
+                return literal_of(values, self.item_type, dialect)
+            return f"array({', '.join(literal(value, levels - 1) for value in values)})"
+
+        return lambda values: typed(literal(values, self.dimensions or 1), self, dialect)
+
+    def bind_processor(self, dialect: Dialect) -> None:
+        """Changes nothing: an array is a literal."""
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> None:
+        """Changes nothing: the driver returns lists."""
+
+
 COLSPECS: dict[type[sqltypes.TypeEngine[Any]], type[sqltypes.TypeEngine[Any]]] = {
+    sqltypes.ARRAY: SparkArray,
     sqltypes.Date: SparkDate,
     sqltypes.DateTime: SparkDateTime,
     sqltypes.LargeBinary: SparkBinary,

@@ -7,7 +7,14 @@ from dataclasses import replace
 from service.browsing.catalog_browser import CatalogBrowser
 from service.model.query.results import Column
 from service.model.tables.contents import SchemaEntry
-from service.model.tables.tables import TableColumn, TableFacts, TableListing, TableName, TableSource
+from service.model.tables.tables import (
+    PartitionField,
+    TableColumn,
+    TableFacts,
+    TableListing,
+    TableName,
+    TableSource,
+)
 from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
 from tests.fakes.clock import FakeClock
 from tests.fakes.contents import FakeContents
@@ -59,12 +66,18 @@ def folder_of(name: TableName) -> TableFacts:
     return replace(facts_of_empty_table(name, columns), source=TableSource.FILES)
 
 
+def partitioned(table: TableFacts) -> TableFacts:
+    fields = (("kind", "identity"), ("at", "day"), ("id", "bucket[8]"), ("day", "void"))
+    spec = tuple(PartitionField(f"p_{source}", source, transform) for source, transform in fields)
+    return replace(table, partition_fields=spec)
+
+
 class Lake(FakeGateway):
     """Its catalogs are `lake`, `mem` and `empty`."""
 
     def __init__(self) -> None:
         names = ("empty", "lake", "mem")
-        tables = [*(table_of(name) for name in (ORDERS, NORTH, OTHER)), folder_of(FOLDER)]
+        tables = [table_of(ORDERS), table_of(NORTH), partitioned(table_of(OTHER)), folder_of(FOLDER)]
         self.catalogs = FakeCatalogs(names, tables)
         super().__init__()
         schemas = [

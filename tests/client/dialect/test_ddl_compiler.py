@@ -23,7 +23,7 @@ def orders(**options: Any) -> sa.Table:
         sa.MetaData(),
         sa.Column("id", sa.BigInteger, primary_key=True),
         sa.Column("kind", sa.String(10), nullable=False, unique=True, comment="it's a `kind`\\"),
-        sa.Column("customer", sa.Integer, sa.ForeignKey("customers.id")),
+        sa.Column("customer", sa.Integer, sa.ForeignKey("customers.id"), sa.CheckConstraint("customer > 0")),
         sa.Column("at", sa.DateTime(timezone=True), server_default=sa.text("current_timestamp()")),
         sa.CheckConstraint("id > 0"),
         schema="lake.shop",
@@ -101,3 +101,22 @@ def test_a_statement(element: Any, expected: str) -> None:
 def test_what_iceberg_does_not_have_is_refused(element: Any, message: str) -> None:
     with pytest.raises(CompileError, match=message):
         compiled(element)
+
+
+@pytest.mark.parametrize(
+    ("schema_name", "is_temporary", "expected"),
+    [
+        (None, False, "DROP VIEW lake.`shop`.`north`.v"),
+        ("w", False, "DROP VIEW w.v"),
+        (None, True, "DROP VIEW v"),
+    ],
+    ids=["of the address", "named", "temporary"],
+)
+def test_a_view_is_dropped_by_its_schema(schema_name: str | None, is_temporary: bool, expected: str) -> None:
+    dialect = SluiceDialect()
+    dialect.default_catalog_name, dialect.default_schema_name = "lake", "shop.north"
+    table = sa.Table("v", sa.MetaData(), schema=schema_name)
+    if is_temporary:
+        table = schema.CreateView(sa.select(sa.literal(1).label("n")), "v", temporary=True).table
+    made = re.sub(r"\s+", " ", str(schema.DropView(table).compile(dialect=dialect))).strip()
+    assert made.replace("`", "") == expected.replace("`", "")

@@ -134,6 +134,17 @@ def test_columns_of_a_table(engine: sa.Engine) -> None:
     assert {column["default"] for column in columns.values()} == {None}
 
 
+def test_what_a_table_is_partitioned_by(engine: sa.Engine) -> None:
+    inspector = sa.inspect(engine)
+    assert inspector.get_table_options("other", "mem.shop") == {
+        "sluice_partitioned_by": ["kind", "days(at)", "bucket(8, id)"]
+    }
+    assert inspector.get_table_options("orders") == {}
+    assert inspector.get_table_options("some_orders") == {}
+    with pytest.raises(NoSuchTableError):
+        inspector.get_table_options("nope")
+
+
 def test_nested_types_of_a_table_of_files_are_those_of_spark(engine: sa.Engine) -> None:
     columns = sa.inspect(engine).get_columns("folder", "mem.files")
     assert [column["type"].compile(engine.dialect) for column in columns] == [

@@ -223,6 +223,8 @@ def test_tables_are_listed_by_catalog_and_schema(gateway: httpx.Client) -> None:
     archive = gateway.get("/tables", params={"catalog": "lake", "schema": "shop_archive"})
     assert _names(archive) == ["lake.shop_archive.sales_2019"]
     assert _names(gateway.get("/tables", params={"catalog": "no_such"})) == []
+    nowhere = gateway.get("/tables", params={"catalog": "lake", "schema": "nowhere"}).json()
+    assert (nowhere["tables"], nowhere["missingCatalogs"]) == ([], [])
 
 
 def test_a_table_is_described_as_it_is_now(gateway: httpx.Client, lake: SqlCatalog) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -158,3 +159,32 @@ def test_a_moment_minus_an_interval(star: sa.Engine) -> None:
     )
     with star.connect() as connection:
         assert len(connection.execute(statement).fetchall()) == 3
+
+
+def test_an_inspection_as_superset_makes_it(star: sa.Engine) -> None:
+    inspector = sa.inspect(star)
+    assert "w" in inspector.get_schema_names()
+    assert {"date_dim", "sales"} <= set(inspector.get_table_names("w"))
+    assert inspector.get_view_names("w") == []
+    columns = inspector.get_columns("date_dim", "w")
+    assert [(column["name"], str(column["type"].compile(star.dialect))) for column in columns] == [
+        ("d_date_sk", "BIGINT"), ("d_date", "DATE"), ("d_year", "INT"), ("d_day_name", "STRING"),
+    ]  # fmt: skip
+    assert inspector.get_pk_constraint("date_dim", "w")["constrained_columns"] == []
+    assert inspector.get_foreign_keys("date_dim", "w") == []
+    assert inspector.get_indexes("date_dim", "w") == []
+    # A chart over a query of the user, as text without parameters.
+    virtual = sa.text("SELECT * FROM date_dim").columns(sa.column("d_year")).subquery("virtual_table")
+    chart = (
+        sa.select(virtual.c.d_year.label("year"), sa.func.count().label("n"))
+        .select_from(virtual)
+        .group_by(virtual.c.d_year)
+        .order_by(sa.desc("n"))
+        .limit(10)
+    )
+    written = str(chart.compile(star, compile_kwargs={"literal_binds": True}))
+    with closing(star.raw_connection()) as connection:
+        cursor = connection.cursor()
+        cursor.execute(written)
+        assert [column[:2] for column in cursor.description or ()] == [("year", "INT"), ("n", "BIGINT")]
+        assert cursor.fetchall() == [(2000, 2), (2001, 1)]
