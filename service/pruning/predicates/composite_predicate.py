@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -21,6 +21,8 @@ from service.pruning.predicates.predicate import FormedPredicate, list_predicate
 MAX_TUPLES = 2_000_000
 # To group more would take longer than the filter is likely to save.
 MAX_POSSIBLE_TUPLES = 100_000
+# Iceberg uses no statistics for longer lists.
+MAX_IN_STATISTICS = 200
 # Values in all tuples. The search for alternatives tries each column as the first, and then the others.
 MAX_SORTED_VALUES = 200_000
 
@@ -30,10 +32,14 @@ _Part = tuple[tuple[KeyValue, ...], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TupleBounds:
-    """The bounds of predicates on several columns: alternatives, and values in all of them together."""
+    """The bounds of predicates on several columns: alternatives, and values in all of them together.
+
+    `are_compared`: the scan can also compare the tuples themselves with its files.
+    """
 
     max_parts: int
     max_values: int
+    are_compared: bool = False
 
 
 NO_TUPLES = TupleBounds(max_parts=0, max_values=0)
@@ -51,7 +57,7 @@ def composite_predicate(
     `column_values` has the values of each column, and `partitions` their combinations, as far as they are
     known. Tuples that no row has are left out. The condition is true of no other existing row, unless it
     would be too long: then neighbouring tuples become ranges of each column. If only one range would be left,
-    there is no condition, because a filter on each column says the same.
+    there is no condition, because a filter on each column says the same; unless the scan compares the tuples.
 
     >>> from service.model.tables.tables import TableName
     >>> probe = Probe(TableName("c", "s", "t"), ("a", "b"), ("int", "int"), 1)
@@ -70,18 +76,36 @@ def composite_predicate(
     if not possible:
         return FormedPredicate(exp.false(), FilterForm.EMPTY)
     if len(possible) > MAX_POSSIBLE_TUPLES:
-        return Reason.RANGES_ONLY
+        return _one_range(probe, possible, bounds)
     if _is_all(possible, column_values) or _has_all(possible, probe, partitions):
         return Reason.NOT_SELECTIVE
     parts = _fewest_parts(possible, bounds.max_parts) if _may_be_listed(possible, bounds) else []
     if 0 < len(parts) <= bounds.max_parts and _count(parts) <= bounds.max_values:
-        return FormedPredicate(_any_of(_lists(probe, part) for part in parts), FilterForm.IN)
+        lists = FormedPredicate(_any_of(_lists(probe, part) for part in parts), FilterForm.IN)
+        return replace(lists, has_tuples=bounds.are_compared and _may_keep_more(parts))
     if bounds.max_parts < 2:
-        return Reason.RANGES_ONLY
+        return _one_range(probe, possible, bounds)
     merged = _merged(sorted(possible), min(bounds.max_parts, bounds.max_values // (2 * len(probe.columns))))
     if len(merged) < 2:
+        return _one_range(probe, possible, bounds)
+    ranges = _any_of(_ranges(probe, range_) for range_ in merged)
+    return FormedPredicate(ranges, FilterForm.RANGES, has_tuples=bounds.are_compared)
+
+
+def _one_range(probe: Probe, possible: set[tuple[Any, ...]], bounds: TupleBounds) -> FormedPredicate | Reason:
+    """Returns the range of each column, for a scan that compares the tuples as well."""
+    if not bounds.are_compared:
         return Reason.RANGES_ONLY
-    return FormedPredicate(_any_of(_ranges(probe, range_) for range_ in merged), FilterForm.RANGES)
+    ends = tuple((min(column), max(column)) for column in zip(*possible, strict=True))
+    return FormedPredicate(_ranges(probe, ends), FilterForm.RANGES, has_tuples=True)
+
+
+def _may_keep_more(parts: Sequence[_Part]) -> bool:
+    """Whether Iceberg may keep a file that can have none of the tuples.
+
+    It looks at a file's partition, and then at its bounds. Each of them may meet another alternative.
+    """
+    return len(parts) > 1 or any(len(values) > MAX_IN_STATISTICS for values in parts[0])
 
 
 def _possible_tuples(

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 class ManifestEntries(JvmCache):
     """The cache of one JVM; see `ManifestCache.java`. With 0 bytes, Iceberg plans every scan itself."""
 
-    def __init__(self, gateway: JavaGateway, root: SparkSession, max_bytes: int) -> None:
+    def __init__(
+        self, gateway: JavaGateway, root: SparkSession, max_bytes: int, max_tuple_bytes: int
+    ) -> None:
         java = java_instance(gateway, "sluice.manifests.ManifestCache")
-        java.open(root._jsparkSession, max_bytes)
+        java.open(root._jsparkSession, max_bytes, max_tuple_bytes)
         super().__init__(java, max_bytes)
