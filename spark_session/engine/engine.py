@@ -150,6 +150,11 @@ class SparkEngine:
         session = self.session
         return EMPTY if session is None else session.manifest_entries.use
 
+    def tuple_sets_use(self) -> CacheUse:
+        """Returns the use of the keys that scans compare with files, as of some seconds ago."""
+        session = self.session
+        return EMPTY if session is None else session.tuple_sets.use
+
     def kept_plans_use(self) -> CacheUse:
         """Returns the use of the kept plans of texts, as of some seconds ago."""
         session = self.session

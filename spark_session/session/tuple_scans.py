@@ -84,7 +84,7 @@ class TupleScans:
             return False
 
     def _texts(self, texts: Sequence[str]) -> JavaObject:
-        array = self._gateway.new_array(self._gateway.jvm.java.lang.String, len(texts))
+        array: JavaObject = self._gateway.new_array(self._gateway.jvm.java.lang.String, len(texts))
         for place, text in enumerate(texts):
             array[place] = text
         return array

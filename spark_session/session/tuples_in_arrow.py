@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
 
 from service.model.filters.key_set import Key
-from service.model.filters.keys import converted, digits_of
+from service.model.filters.keys import are_of_types, converted, digits_of
 
 
-def tuples_in_arrow(type_names: Sequence[str], keys: Iterable[Key]) -> pa.Table:
+def tuples_in_arrow(type_names: Sequence[str], keys: Sequence[Key]) -> pa.Table:
     """Returns the keys as values of these types of Iceberg; those that the types cannot hold are left out.
 
     Numbers, days, moments and booleans are 64 bits, as Iceberg counts them.
@@ -23,7 +23,10 @@ def tuples_in_arrow(type_names: Sequence[str], keys: Iterable[Key]) -> pa.Table:
     Raises:
         ValueError: there is no such type of keys.
     """
-    rows = [values for key in keys if None not in (values := tuple(map(converted, type_names, key)))]
+    if are_of_types(type_names, keys):
+        rows = keys
+    else:
+        rows = [values for key in keys if None not in (values := tuple(map(converted, type_names, key)))]
     columns: list[Sequence[Any]] = list(zip(*rows, strict=True)) or [() for _ in type_names]
     return pa.table(
         {
@@ -35,8 +38,10 @@ def tuples_in_arrow(type_names: Sequence[str], keys: Iterable[Key]) -> pa.Table:
 
 def _array(type_name: str, values: Sequence[Any]) -> pa.Array:
     match type_name:
-        case "int" | "long" | "boolean":
-            return pa.array(map(int, values), pa.int64(), size=len(values))
+        case "int" | "long":
+            return pa.array(values, pa.int64())
+        case "boolean":
+            return pa.array(values, pa.bool_()).cast(pa.int64())
         case "date":
             return pa.array(values, pa.date32()).cast(pa.int32()).cast(pa.int64())
         case "timestamp":

@@ -90,7 +90,8 @@ class WarmSession:
         self.manifest_entries = ManifestEntries(
             jvm.gateway, root, settings.max_manifest_entry_bytes, settings.max_tuple_bytes
         )
-        self.tuple_scans = TupleScans(jvm.gateway, self.manifest_entries.java.tuples())
+        self.tuple_sets = self.manifest_entries.tuple_sets
+        self.tuple_scans = TupleScans(jvm.gateway, self.tuple_sets.java)
         self.late_scans = LateScans(jvm.gateway, root, self.children, settings.takes_late_filters)
         self.kept_plans = KeptPlans(jvm.gateway, settings.max_kept_plan_bytes)
         self.relations = LocalRelationStore(
@@ -165,6 +166,7 @@ class WarmSession:
             self.kept_rows.update()
             self.file_cache.update()
             self.manifest_entries.update()
+            self.tuple_sets.update()
             self.kept_plans.update()
         except (Py4JError, OSError) as failure:
             log.info("engine_caches_not_counted", error=type(failure).__name__)

@@ -39,4 +39,5 @@ def watch_gateway(metrics: QueryMetrics, gateway: Gateway, parts: Components) ->
     metrics.caches.add("kept_rows", engine.kept_rows_use)
     metrics.caches.add("table_files", engine.file_cache_use)
     metrics.caches.add("manifest_entries", engine.manifest_entries_use)
+    metrics.caches.add("key_tuples", engine.tuple_sets_use)
     metrics.caches.add("kept_plans", engine.kept_plans_use)

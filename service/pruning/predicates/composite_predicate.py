@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
@@ -13,7 +13,7 @@ from service.model.filters.column_values import ColumnValues
 from service.model.filters.dynamic_filter import Probe
 from service.model.filters.filter_record import Reason
 from service.model.filters.key_set import FilterForm, Key, KeyValue
-from service.model.filters.keys import converted
+from service.model.filters.keys import are_of_types, converted
 from service.model.filters.partition_tuples import PartitionTuples
 from service.pruning.predicates.predicate import FormedPredicate, list_predicate, ranges_predicate
 
@@ -92,7 +92,9 @@ def composite_predicate(
     return FormedPredicate(ranges, FilterForm.RANGES, has_tuples=bounds.are_compared)
 
 
-def _one_range(probe: Probe, possible: set[tuple[Any, ...]], bounds: TupleBounds) -> FormedPredicate | Reason:
+def _one_range(
+    probe: Probe, possible: Collection[tuple[Any, ...]], bounds: TupleBounds
+) -> FormedPredicate | Reason:
     """Returns the range of each column, for a scan that compares the tuples as well."""
     if not bounds.are_compared:
         return Reason.RANGES_ONLY
@@ -113,11 +115,18 @@ def _possible_tuples(
     keys: Sequence[Key],
     column_values: Sequence[ColumnValues | None],
     partitions: PartitionTuples | None,
-) -> set[tuple[Any, ...]]:
-    """Returns the tuples in the probe's types, without those that no row of the probe has."""
-    found = {
-        each for key in _possible_keys(keys, column_values) if (each := _converted(probe, key)) is not None
-    }
+) -> Collection[tuple[Any, ...]]:
+    """Returns the tuples in the probe's types, without those that no row of the probe has.
+
+    Each is there once, unless they are more than may be grouped.
+    """
+    kept = _possible_keys(keys, column_values)
+    if are_of_types(probe.type_names, kept):
+        if partitions is None and len(kept) > MAX_POSSIBLE_TUPLES:
+            return kept
+        found: set[tuple[Any, ...]] = set(kept)
+    else:
+        found = {each for key in kept if (each := _converted(probe, key)) is not None}
     return found if partitions is None else partitions.matching(probe.columns, found)
 
 
@@ -138,7 +147,7 @@ def _possible_keys(keys: Sequence[Key], column_values: Sequence[ColumnValues | N
     return keys
 
 
-def _is_all(possible: set[tuple[Any, ...]], column_values: Sequence[ColumnValues | None]) -> bool:
+def _is_all(possible: Collection[tuple[Any, ...]], column_values: Sequence[ColumnValues | None]) -> bool:
     """Whether every combination of the values that the columns hold is among the tuples."""
     values = [
         value.values
@@ -148,7 +157,7 @@ def _is_all(possible: set[tuple[Any, ...]], column_values: Sequence[ColumnValues
     return len(values) == len(column_values) and prod(map(len, values)) == len(possible)
 
 
-def _has_all(possible: set[tuple[Any, ...]], probe: Probe, partitions: PartitionTuples | None) -> bool:
+def _has_all(possible: Collection[tuple[Any, ...]], probe: Probe, partitions: PartitionTuples | None) -> bool:
     """Whether every partition has one of the tuples."""
     is_of_all = partitions is not None and partitions.columns == probe.columns
     return is_of_all and partitions is not None and len(possible) == len(partitions.tuples)
@@ -159,12 +168,12 @@ def _converted(probe: Probe, key: Key) -> tuple[Any, ...] | None:
     return None if None in values else values
 
 
-def _may_be_listed(tuples: set[tuple[Any, ...]], bounds: TupleBounds) -> bool:
+def _may_be_listed(tuples: Collection[tuple[Any, ...]], bounds: TupleBounds) -> bool:
     is_sortable = len(tuples) * len(next(iter(tuples))) <= MAX_SORTED_VALUES
     return is_sortable and _value_count(tuples) <= bounds.max_values
 
 
-def _fewest_parts(tuples: set[tuple[Any, ...]], at_most: int) -> list[_Part]:
+def _fewest_parts(tuples: Collection[tuple[Any, ...]], at_most: int) -> list[_Part]:
     """Groups the tuples by the column that gives the fewest parts when it comes first; [] for too many."""
     found: list[_Part] = []
     for first in range(len(next(iter(tuples)))):
@@ -193,7 +202,7 @@ def _parts(tuples: set[tuple[Any, ...]], at_most: int) -> list[_Part]:
     return found
 
 
-def _value_count(tuples: set[tuple[Any, ...]]) -> int:
+def _value_count(tuples: Collection[tuple[Any, ...]]) -> int:
     """Counts the distinct values of each column; each of them is in at least one part."""
     return sum(len(set(column)) for column in zip(*tuples, strict=True))
 
