@@ -23,9 +23,8 @@ def tuples_in_arrow(type_names: Sequence[str], keys: Sequence[Key]) -> pa.Table:
     Raises:
         ValueError: there is no such type of keys.
     """
-    if are_of_types(type_names, keys):
-        rows = keys
-    else:
+    rows: Sequence[tuple[Any, ...]] = keys
+    if not are_of_types(type_names, keys):
         rows = [values for key in keys if None not in (values := tuple(map(converted, type_names, key)))]
     columns: list[Sequence[Any]] = list(zip(*rows, strict=True)) or [() for _ in type_names]
     return pa.table(

@@ -24,6 +24,7 @@ from service.gateway import Gateway
 from service.model.filters.filter_record import Reason
 from service.model.filters.key_set import FilterForm
 from service.pruning.predicates.composite_predicate import TupleBounds
+from spark_session.engine.engine import SparkEngine
 from tests.equivalence.harness import Checked, Harness
 from tests.equivalence.lakehouse import Layout, append, created
 
@@ -292,6 +293,26 @@ def test_tuples_are_of_no_use_to_scans_that_iceberg_plans(
     )
     assert bool(checked.filtered.tuple_uses) is is_used
     assert checked.files(many).selected == (1 if is_used else 3)
+
+
+@pytest.mark.usefixtures("one_alternative")
+def test_tuples_that_do_not_fit_into_their_memory_leave_the_scan_as_it_is(
+    many: str, from_memory: Harness, gateway: Gateway
+) -> None:
+    engine = gateway.queries.ports.engine
+    assert isinstance(engine, SparkEngine)
+    assert engine.session is not None
+    sets = engine.session.tuple_sets.java
+    sets.keepAtMost(1024)
+    try:
+        checked = from_memory.check(
+            f"SELECT f.id FROM {many} f JOIN {PAIRS_OF_MANY} ON f.a = d.a AND f.b = d.b WHERE f.id >= 0"
+        )
+    finally:
+        sets.keepAtMost(128 << 20)
+    assert checked.pruned.tuples
+    assert not checked.filtered.tuple_uses
+    assert checked.files(many).selected == 3
 
 
 @pytest.mark.usefixtures("one_alternative")
