@@ -1,4 +1,4 @@
-"""What a pruned query says of a run."""
+"""Filters of a pruned query, as a run leaves them."""
 
 from __future__ import annotations
 
