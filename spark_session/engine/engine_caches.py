@@ -20,6 +20,7 @@ class EngineCache(StrEnum):
     KEPT_ROWS = "kept_rows"
     TABLE_FILES = "table_files"
     MANIFEST_ENTRIES = "manifest_entries"
+    KEY_TUPLES = "key_tuples"
     KEPT_PLANS = "kept_plans"
 
 
@@ -69,6 +70,7 @@ def _of(session: WarmSession, cache: EngineCache) -> _Cache:
         EngineCache.KEPT_ROWS: session.kept_rows,
         EngineCache.TABLE_FILES: session.file_cache,
         EngineCache.MANIFEST_ENTRIES: session.manifest_entries,
+        EngineCache.KEY_TUPLES: session.tuple_sets,
         EngineCache.KEPT_PLANS: session.kept_plans,
     }
     return caches[cache]

@@ -23,20 +23,22 @@ def explain(session: WarmSession, statement: Statement) -> EngineResult:
     started = time.monotonic()
     with child_of(session, statement) as child:
         asked, applied = analyzed(session, child, statement)
-        frame = session.rows.limited(in_arrow_types(asked), statement.row_limit + 1)
-        session.small_queries.plan_once(frame)
-        session.rows.is_short(frame, statement.row_limit)
-        session.guard.allow_planned(frame)
-        scans = session.scan_reader.read(frame, has_run=False)
-        return EngineResult(
-            rows=arrow_schema(frame.schema).empty_table(),
-            columns=result_columns(asked.schema),
-            is_truncated=False,
-            planning_ms=milliseconds(started, time.monotonic()),
-            running_ms=0,
-            scans=scans,
-            plan_text=lambda: shown_plan(frame, bool(applied)),
-            planned_tables=lambda: session.planned_tables.read(frame),
-            with_totals=lambda skipped: session.scan_reader.with_totals(frame, skipped),
-            applied=applied,
-        )
+        with session.tuple_scans.chosen(child, asked, statement.tuple_filters) as tuples:
+            frame = session.rows.limited(in_arrow_types(asked), statement.row_limit + 1)
+            session.small_queries.plan_once(frame)
+            session.rows.is_short(frame, statement.row_limit)
+            session.guard.allow_planned(frame)
+            scans = session.scan_reader.read(frame, has_run=False)
+            return EngineResult(
+                rows=arrow_schema(frame.schema).empty_table(),
+                columns=result_columns(asked.schema),
+                is_truncated=False,
+                planning_ms=milliseconds(started, time.monotonic()),
+                running_ms=0,
+                scans=scans,
+                plan_text=lambda: shown_plan(frame, bool(applied)),
+                planned_tables=lambda: session.planned_tables.read(frame),
+                with_totals=lambda skipped: session.scan_reader.with_totals(frame, skipped),
+                applied=applied,
+                tuple_uses=tuples.uses() if statement.tuple_filters else frozenset(),
+            )

@@ -113,6 +113,15 @@ def _rows(
 ) -> EngineResult:
     """Runs a query, and returns its rows."""
     asked, attempt.applied = analyzed(session, child, statement, found, known=known)
+    with session.tuple_scans.chosen(child, asked, statement.tuple_filters) as tuples:
+        result = _rows_of(session, child, statement, asked, attempt)
+        return replace(result, tuple_uses=tuples.uses() if statement.tuple_filters else frozenset())
+
+
+def _rows_of(
+    session: WarmSession, child: SparkSession, statement: Statement, asked: DataFrame, attempt: Attempt
+) -> EngineResult:
+    """Plans and runs an analyzed query."""
     frame = limited(session, in_arrow_types(asked), statement)
     session.small_queries.plan_once(frame)
     is_short = session.rows.is_short(frame, statement.row_limit)

@@ -43,6 +43,7 @@ from spark_session.session.small_queries import SmallQueries
 from spark_session.session.state_functions import StateFunctions
 from spark_session.session.table_guards import TableGuards
 from spark_session.session.table_rewrites import Compaction, TableDeletes
+from spark_session.session.tuple_scans import TupleScans
 from spark_session.session.view_reader import ViewReader
 from spark_session.session.write_statements import SqlWrites
 from spark_session.settings.settings import SparkSettings, spark_properties
@@ -86,7 +87,11 @@ class WarmSession:
         self.reuse_facts = ReuseFacts(jvm.gateway, self.table_guards.definitions)
         self.kept_rows = KeptRows(jvm.gateway, root, settings.max_hash_relation_bytes)
         self.file_cache = FileCache(jvm.gateway)
-        self.manifest_entries = ManifestEntries(jvm.gateway, root, settings.max_manifest_entry_bytes)
+        self.manifest_entries = ManifestEntries(
+            jvm.gateway, root, settings.max_manifest_entry_bytes, settings.max_tuple_bytes
+        )
+        self.tuple_sets = self.manifest_entries.tuple_sets
+        self.tuple_scans = TupleScans(jvm.gateway, self.tuple_sets.java)
         self.late_scans = LateScans(jvm.gateway, root, self.children, settings.takes_late_filters)
         self.kept_plans = KeptPlans(jvm.gateway, settings.max_kept_plan_bytes)
         self.relations = LocalRelationStore(
@@ -161,6 +166,7 @@ class WarmSession:
             self.kept_rows.update()
             self.file_cache.update()
             self.manifest_entries.update()
+            self.tuple_sets.update()
             self.kept_plans.update()
         except (Py4JError, OSError) as failure:
             log.info("engine_caches_not_counted", error=type(failure).__name__)

@@ -85,6 +85,8 @@ class SparkSettings:
     max_relation_bytes: int = 64 * MIB
     max_hash_relation_bytes: int = 0
     max_manifest_entry_bytes: int = 0
+    max_tuple_bytes: int = 0
+    """Memory for keys of several columns by which scans choose their files from these entries."""
     max_kept_plan_bytes: int = 0
     planned_once_max_bytes: int = 0
     """Queries that read at most so many bytes are planned without adaptive execution."""

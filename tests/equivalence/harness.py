@@ -209,6 +209,7 @@ class Harness:
             properties=self._properties_of(pruned),
             states=pinned_states(pruned, sql, parameters) if pruned is not None and self._keeps_plans else {},
             admit=admit,
+            tuple_filters=() if pruned is None else pruned.tuples,
         )
         result = self._ports.engine.run(statement)
         assert not result.is_truncated, f"the rows of this query cannot all be compared: {sql}"

@@ -54,6 +54,7 @@ def build_spark_settings(
         max_relation_bytes=settings.local_relations_max_bytes,
         max_hash_relation_bytes=settings.hash_relations_max_bytes,
         max_manifest_entry_bytes=settings.manifest_entries_max_bytes,
+        max_tuple_bytes=settings.dynamic_filtering_tuples_max_bytes,
         max_kept_plan_bytes=settings.kept_plans_max_bytes,
         planned_once_max_bytes=settings.planned_once_max_bytes,
         bounds=_query_bounds(settings),

@@ -125,6 +125,8 @@ def _pruning_bounds(settings: Settings, slots: int) -> PruningBounds:
         tuples=TupleBounds(
             max_parts=settings.dynamic_filtering_max_tuple_alternatives,
             max_values=settings.dynamic_filtering_max_tuple_values,
+            are_compared=min(settings.manifest_entries_max_bytes, settings.dynamic_filtering_tuples_max_bytes)
+            > 0,
         ),
         rewrites=RewriteBounds(kinds=frozenset(settings.rewrites), slots=slots),
         takes_late=settings.dynamic_filtering_late_filters,

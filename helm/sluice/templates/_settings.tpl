@@ -227,6 +227,7 @@
 {{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_max_ranges" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_max_tuple_alternatives" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_max_tuple_values" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_tuples_max_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_min_table_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_max_build_rows" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_max_collected_files" "kind" "integer") }}

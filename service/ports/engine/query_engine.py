@@ -22,6 +22,7 @@ from service.model.sessions.session_changes import SessionChange
 from service.model.sessions.sessions import SessionValues
 from service.model.writes.writes import BeginWrite
 from service.ports.engine.late_filters import LateFilter, LateUse
+from service.ports.engine.tuple_filters import TupleFilter
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,7 +42,8 @@ class Statement:
     `begin_write` is called right before the statement changes anything; None: it may change nothing.
     `is_rehearsal`: no caller asked. A text that ran while an engine was lost is then refused, and a success
     does not prove that the text is harmless. `is_of_state`: it makes or reads a state of an aggregation, and
-    may call each `StateFunction`. `late_filters` may leave out files of scans that have not begun. `states`
+    may call each `StateFunction`. `late_filters` may leave out files of scans that have not begun, and
+    `tuple_filters` those of scans that compare their keys. `states`
     has the state of each table that the text reads, by its full name in lower case, as the text was made from
     it; no two commits of any table share one. Empty: nobody has looked, or the text may depend on the moment.
     """
@@ -67,6 +69,7 @@ class Statement:
     is_rehearsal: bool = False
     is_of_state: bool = False
     late_filters: tuple[LateFilter, ...] = ()
+    tuple_filters: tuple[TupleFilter, ...] = ()
     states: Mapping[str, str] = field(default_factory=dict)
 
     def text_fingerprint(self) -> str:
@@ -87,7 +90,8 @@ class EngineResult:
     the tables as its plan read them, None when it is unknown. `change` is what the statement changes in its
     caller's session; only the session's store makes it so. `reused` is the earlier query whose state it was
     made from. `written` are the rows if the engine left them in the statement's place; `rows` has none then.
-    `late_uses` says by their ids what became of the late filters that came while it ran.
+    `late_uses` says by their ids what became of the late filters that came while it ran. `tuple_uses` are the
+    ids of the tuple filters by which a scan has chosen its files.
     """
 
     rows: pa.Table
@@ -106,6 +110,7 @@ class EngineResult:
     reused: Reused | None = None
     written: WrittenRows | None = None
     late_uses: Mapping[str, LateUse] = field(default_factory=dict)
+    tuple_uses: frozenset[str] = frozenset()
 
 
 class Engine(Protocol):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -13,7 +13,7 @@ from service.model.filters.column_values import ColumnValues
 from service.model.filters.dynamic_filter import Probe
 from service.model.filters.filter_record import Reason
 from service.model.filters.key_set import FilterForm, Key, KeyValue
-from service.model.filters.keys import converted
+from service.model.filters.keys import are_of_types, converted
 from service.model.filters.partition_tuples import PartitionTuples
 from service.pruning.predicates.predicate import FormedPredicate, list_predicate, ranges_predicate
 
@@ -21,6 +21,8 @@ from service.pruning.predicates.predicate import FormedPredicate, list_predicate
 MAX_TUPLES = 2_000_000
 # To group more would take longer than the filter is likely to save.
 MAX_POSSIBLE_TUPLES = 100_000
+# Iceberg uses no statistics for longer lists.
+MAX_IN_STATISTICS = 200
 # Values in all tuples. The search for alternatives tries each column as the first, and then the others.
 MAX_SORTED_VALUES = 200_000
 
@@ -30,10 +32,14 @@ _Part = tuple[tuple[KeyValue, ...], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TupleBounds:
-    """The bounds of predicates on several columns: alternatives, and values in all of them together."""
+    """The bounds of predicates on several columns: alternatives, and values in all of them together.
+
+    `are_compared`: the scan can also compare the tuples themselves with its files.
+    """
 
     max_parts: int
     max_values: int
+    are_compared: bool = False
 
 
 NO_TUPLES = TupleBounds(max_parts=0, max_values=0)
@@ -51,7 +57,7 @@ def composite_predicate(
     `column_values` has the values of each column, and `partitions` their combinations, as far as they are
     known. Tuples that no row has are left out. The condition is true of no other existing row, unless it
     would be too long: then neighbouring tuples become ranges of each column. If only one range would be left,
-    there is no condition, because a filter on each column says the same.
+    there is no condition, because a filter on each column says the same; unless the scan compares the tuples.
 
     >>> from service.model.tables.tables import TableName
     >>> probe = Probe(TableName("c", "s", "t"), ("a", "b"), ("int", "int"), 1)
@@ -70,18 +76,38 @@ def composite_predicate(
     if not possible:
         return FormedPredicate(exp.false(), FilterForm.EMPTY)
     if len(possible) > MAX_POSSIBLE_TUPLES:
-        return Reason.RANGES_ONLY
+        return _one_range(probe, possible, bounds)
     if _is_all(possible, column_values) or _has_all(possible, probe, partitions):
         return Reason.NOT_SELECTIVE
     parts = _fewest_parts(possible, bounds.max_parts) if _may_be_listed(possible, bounds) else []
     if 0 < len(parts) <= bounds.max_parts and _count(parts) <= bounds.max_values:
-        return FormedPredicate(_any_of(_lists(probe, part) for part in parts), FilterForm.IN)
+        lists = FormedPredicate(_any_of(_lists(probe, part) for part in parts), FilterForm.IN)
+        return replace(lists, has_tuples=bounds.are_compared and _may_keep_more(parts))
     if bounds.max_parts < 2:
-        return Reason.RANGES_ONLY
+        return _one_range(probe, possible, bounds)
     merged = _merged(sorted(possible), min(bounds.max_parts, bounds.max_values // (2 * len(probe.columns))))
     if len(merged) < 2:
+        return _one_range(probe, possible, bounds)
+    ranges = _any_of(_ranges(probe, range_) for range_ in merged)
+    return FormedPredicate(ranges, FilterForm.RANGES, has_tuples=bounds.are_compared)
+
+
+def _one_range(
+    probe: Probe, possible: Collection[tuple[Any, ...]], bounds: TupleBounds
+) -> FormedPredicate | Reason:
+    """Returns the range of each column, for a scan that compares the tuples as well."""
+    if not bounds.are_compared:
         return Reason.RANGES_ONLY
-    return FormedPredicate(_any_of(_ranges(probe, range_) for range_ in merged), FilterForm.RANGES)
+    ends = tuple((min(column), max(column)) for column in zip(*possible, strict=True))
+    return FormedPredicate(_ranges(probe, ends), FilterForm.RANGES, has_tuples=True)
+
+
+def _may_keep_more(parts: Sequence[_Part]) -> bool:
+    """Whether Iceberg may keep a file that can have none of the tuples.
+
+    It looks at a file's partition, and then at its bounds. Each of them may meet another alternative.
+    """
+    return len(parts) > 1 or any(len(values) > MAX_IN_STATISTICS for values in parts[0])
 
 
 def _possible_tuples(
@@ -89,11 +115,18 @@ def _possible_tuples(
     keys: Sequence[Key],
     column_values: Sequence[ColumnValues | None],
     partitions: PartitionTuples | None,
-) -> set[tuple[Any, ...]]:
-    """Returns the tuples in the probe's types, without those that no row of the probe has."""
-    found = {
-        each for key in _possible_keys(keys, column_values) if (each := _converted(probe, key)) is not None
-    }
+) -> Collection[tuple[Any, ...]]:
+    """Returns the tuples in the probe's types, without those that no row of the probe has.
+
+    Each is there once, unless they are more than may be grouped.
+    """
+    kept = _possible_keys(keys, column_values)
+    if are_of_types(probe.type_names, kept):
+        if partitions is None and len(kept) > MAX_POSSIBLE_TUPLES:
+            return kept
+        found: set[tuple[Any, ...]] = set(kept)
+    else:
+        found = {each for key in kept if (each := _converted(probe, key)) is not None}
     return found if partitions is None else partitions.matching(probe.columns, found)
 
 
@@ -114,7 +147,7 @@ def _possible_keys(keys: Sequence[Key], column_values: Sequence[ColumnValues | N
     return keys
 
 
-def _is_all(possible: set[tuple[Any, ...]], column_values: Sequence[ColumnValues | None]) -> bool:
+def _is_all(possible: Collection[tuple[Any, ...]], column_values: Sequence[ColumnValues | None]) -> bool:
     """Whether every combination of the values that the columns hold is among the tuples."""
     values = [
         value.values
@@ -124,7 +157,7 @@ def _is_all(possible: set[tuple[Any, ...]], column_values: Sequence[ColumnValues
     return len(values) == len(column_values) and prod(map(len, values)) == len(possible)
 
 
-def _has_all(possible: set[tuple[Any, ...]], probe: Probe, partitions: PartitionTuples | None) -> bool:
+def _has_all(possible: Collection[tuple[Any, ...]], probe: Probe, partitions: PartitionTuples | None) -> bool:
     """Whether every partition has one of the tuples."""
     is_of_all = partitions is not None and partitions.columns == probe.columns
     return is_of_all and partitions is not None and len(possible) == len(partitions.tuples)
@@ -135,12 +168,12 @@ def _converted(probe: Probe, key: Key) -> tuple[Any, ...] | None:
     return None if None in values else values
 
 
-def _may_be_listed(tuples: set[tuple[Any, ...]], bounds: TupleBounds) -> bool:
+def _may_be_listed(tuples: Collection[tuple[Any, ...]], bounds: TupleBounds) -> bool:
     is_sortable = len(tuples) * len(next(iter(tuples))) <= MAX_SORTED_VALUES
     return is_sortable and _value_count(tuples) <= bounds.max_values
 
 
-def _fewest_parts(tuples: set[tuple[Any, ...]], at_most: int) -> list[_Part]:
+def _fewest_parts(tuples: Collection[tuple[Any, ...]], at_most: int) -> list[_Part]:
     """Groups the tuples by the column that gives the fewest parts when it comes first; [] for too many."""
     found: list[_Part] = []
     for first in range(len(next(iter(tuples)))):
@@ -169,7 +202,7 @@ def _parts(tuples: set[tuple[Any, ...]], at_most: int) -> list[_Part]:
     return found
 
 
-def _value_count(tuples: set[tuple[Any, ...]]) -> int:
+def _value_count(tuples: Collection[tuple[Any, ...]]) -> int:
     """Counts the distinct values of each column; each of them is in at least one part."""
     return sum(len(set(column)) for column in zip(*tuples, strict=True))
 

@@ -35,7 +35,8 @@ class FormedPredicate:
     """A predicate, its form, and the inclusive ranges that it stands for (none for a list).
 
     `is_exact`: among the probe's rows, it is true of those with a key and of no others. `share` is the share
-    of the probe's files that it leaves; None when that is not known.
+    of the probe's files that it leaves; None when that is not known. `has_tuples`: keys of several columns
+    could leave out more files than it does, if a scan compares the keys themselves.
     """
 
     condition: exp.Expr
@@ -43,6 +44,7 @@ class FormedPredicate:
     ranges: tuple[KeyRange, ...] = ()
     share: FileShare | None = None
     is_exact: bool = False
+    has_tuples: bool = False
 
 
 def predicate(

@@ -36,7 +36,7 @@ def run_pruned(
         if pruned.rewritten_sql is not None:
             result = _rewritten_rows(query, pruned, pruner, engine, retries)
             if isinstance(result, EngineResult):
-                pruned = pruned.with_late(result.late_uses)
+                pruned = pruned.with_late(result.late_uses).with_tuples(result.tuple_uses)
                 if query.text.explain is not None:
                     return RunOutcome(pruned, result)
                 verification = _verification(query, pruned, result, pruner, engine, retries)
@@ -117,6 +117,7 @@ def _run_rewritten(query: QueryHandle, pruned: PrunedQuery, engine: Engine, retr
         relations=pruned.relations,
         properties=pruned.properties,
         late_filters=tuple(keys.filter for keys in pruned.late),
+        tuple_filters=pruned.tuples,
         states=pinned_states(pruned, query.text.sql, query.request.parameters),
     )
     if statement.session is not None:

@@ -20,6 +20,7 @@ from service.query.filtering.applied_filter import AppliedFilter
 from service.query.filtering.detection.detected import Detected
 from service.query.filtering.pruned_query import filter_record
 from service.query.filtering.pruning_bounds import PruningBounds
+from service.query.filtering.single_readings import single_readings
 
 _NOT_WORTH = FilterOutcome.none(Reason.NOT_WORTH_COLLECTING)
 
@@ -42,7 +43,7 @@ def formed_filters(
     """Returns one for each placement, in their order.
 
     The references in `later` are read in a later state than that of detection, so their predicates have every
-    key, whatever the tables' files hold now.
+    key, whatever the tables' files hold now. Then no scan compares tuples: the statement writes.
 
     Filters of one column all get the predicate of the keys that they have in common: a file may hold a key of
     each filter, and none that is in all of them.
@@ -106,6 +107,8 @@ class _Forms:
         self._detected = detected
         self._bounds = bounds
         self._later = later
+        compares = bounds.tuples.are_compared and not later
+        self._is_single = single_readings(detected) if compares else lambda _: False
 
     def formed(
         self, assignment: FilterAssignment, outcome: FilterOutcome, among: frozenset[KeyValue] | None = None
@@ -116,7 +119,7 @@ class _Forms:
         within, is_too_large = self._bounds.form_of(outcome.data)
         if is_too_large:
             outcome = replace(outcome, data=replace(outcome.data, exceeds_threshold=True))
-        tuples = NO_TUPLES if is_too_large else self._bounds.tuples
+        tuples = NO_TUPLES if is_too_large else self._tuple_bounds(assignment)
         formed = self._form(assignment, outcome, within, tuples, among)
         if isinstance(formed, Reason):
             return FormedFilter(assignment, replace(outcome, reason=formed), None)
@@ -124,6 +127,10 @@ class _Forms:
         if formed.form is FilterForm.EMPTY and (assignment.is_in_union or is_later):
             formed = self._never(assignment.filter.probe, is_later=is_later)
         return FormedFilter(assignment, outcome, formed)
+
+    def _tuple_bounds(self, assignment: FilterAssignment) -> TupleBounds:
+        is_on_several = len(assignment.filter.probe.columns) > 1
+        return replace(self._bounds.tuples, are_compared=is_on_several and self._is_single(assignment))
 
     def _never(self, probe: Probe, *, is_later: bool) -> FormedPredicate:
         column_values = self._values_of(probe, is_later=is_later)[0]

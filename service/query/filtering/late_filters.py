@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import CancelledError, Future
 from dataclasses import replace
 
@@ -16,9 +15,8 @@ from service.pruning.detection import FilterAssignment
 from service.query.filtering.detection.detected import Detected
 from service.query.filtering.formed_filters import filter_records, formed_filters
 from service.query.filtering.late_keys import LateKeys
-from service.query.filtering.passes.pins import pins
-from service.query.filtering.passes.references import read_references
 from service.query.filtering.pruning_bounds import PruningBounds
+from service.query.filtering.single_readings import single_readings
 
 log = structlog.get_logger(__name__)
 
@@ -26,42 +24,16 @@ log = structlog.get_logger(__name__)
 def late_filters(
     detected: Detected, outcomes: Mapping[str, FilterOutcome], bounds: PruningBounds
 ) -> tuple[LateKeys, ...]:
-    """Returns the filters whose collection goes on, and whose scan is the only one of its table.
-
-    The text must then read each table at the snapshot of detection, whether or not it has other filters.
-    """
-    if not bounds.takes_late or any(name not in detected.facts for name in detected.names.values()):
-        # An unexpanded view may read the same table.
+    """Returns the filters whose collection goes on, and whose scan is the only one of its table."""
+    if not bounds.takes_late:
         return ()
     found: list[LateKeys] = []
-    is_certain = _is_certain(detected)
+    is_single = single_readings(detected)
     for assignment in detected.detection.assignments:
         outcome = outcomes.get(assignment.filter.filter_id)
-        if outcome is not None and outcome.later is not None and is_certain(assignment):
+        if outcome is not None and outcome.later is not None and is_single(assignment):
             found.append(_late_keys(assignment, outcome.later, detected, bounds))
     return tuple(found)
-
-
-def _is_certain(detected: Detected) -> Callable[[FilterAssignment], bool]:
-    """Returns whether the keys hold for the one scan of a filter's table."""
-    pinned = pins(detected, (), ())
-    named = Counter(facts.name for _, facts in read_references(detected) if facts is not None)
-    unpinned = {
-        facts.name
-        for reference, facts in read_references(detected)
-        if facts is not None and reference.end not in pinned
-    }
-
-    def is_certain(assignment: FilterAssignment) -> bool:
-        probe, build = assignment.filter.probe, assignment.filter.build
-        if probe.snapshot_id is None or not assignment.filter.is_cacheable or named[probe.table] != 1:
-            return False
-        if unpinned & {probe.table, *build.tables}:
-            return False
-        # Policies may show other values of the column than its files have.
-        return not detected.facts_at(probe.table, probe.snapshot_id).restriction.is_any
-
-    return is_certain
 
 
 def _late_keys(

@@ -35,6 +35,7 @@ from service.query.filtering.pruned_change import (
 from service.query.filtering.pruned_query import PrunedQuery
 from service.query.filtering.pruning_bounds import PruningBounds
 from service.query.filtering.rewrite import rewritten
+from service.query.filtering.tuple_filters import tuple_filters
 from service.query.filtering.wanted_filters import rows_with_keys_of, wanted_filters
 from service.tracing import step
 
@@ -193,6 +194,7 @@ class Pruner:
             filters=(*filter_records(formed, detected), *detected.detection.rejected),
             # A session may have other settings than the engine that chooses the files.
             late=() if asked.request.session else late_filters(detected, outcomes, asked.bounds),
+            tuples=tuple_filters(formed),
         )
         cached = self._cached_relations(detected, asked)
         found = rewritten(pruned, detected, applied, cached, asked.bounds.rewrites)

@@ -12,6 +12,7 @@ from service.model.query.scan_metrics import PruningMetrics, ScanRecord, Selecti
 from service.model.tables.sql import ReferenceLabel
 from service.model.tables.tables import TableFacts
 from service.ports.engine.late_filters import LateUse
+from service.ports.engine.tuple_filters import TupleFilter
 from service.pruning.detection import FilterAssignment
 from service.pruning.predicates.predicate import FormedPredicate
 from service.query.filtering.late_keys import LateKeys, with_uses
@@ -30,7 +31,8 @@ class PrunedQuery:
     unnecessary. `relations` and `properties` are what the rewritten text needs of the engine; `cached_tables`
     are the tables of these relations. The rows are right only if the `unpinned` tables have not changed when
     the rows are there. `facts` are those of the tables that a rewritten text was made from. `late` are
-    filters whose keys may come while it runs.
+    filters whose keys may come while it runs. `tuples` are the keys that scans of the rewritten text may
+    compare with their files.
     """
 
     sql: str
@@ -53,6 +55,7 @@ class PrunedQuery:
     filters_ms: int = 0
     facts: tuple[TableFacts, ...] = ()
     late: tuple[LateKeys, ...] = ()
+    tuples: tuple[TupleFilter, ...] = ()
 
     def with_late(self, uses: Mapping[str, LateUse]) -> PrunedQuery:
         """Returns the query after a run, with what became of its late filters."""
@@ -61,6 +64,16 @@ class PrunedQuery:
         used = {keys.fingerprint for keys in self.late if uses.get(keys.filter.filter_id) is LateUse.USED}
         filters = with_uses(self.filters, self.late, uses)
         return replace(self, filters=filters, fingerprints=self.fingerprints | used)
+
+    def with_tuples(self, used: frozenset[str]) -> PrunedQuery:
+        """Returns the query after a run whose scans have chosen their files by the keys of these filters."""
+        if not used:
+            return self
+        filters = (
+            replace(record, detail=_with_tuples(record)) if record.filter_id in used else record
+            for record in self.filters
+        )
+        return replace(self, filters=tuple(filters))
 
     def as_written(self, sql: str, reason: Reason = Reason.REWRITE_REJECTED) -> PrunedQuery:
         """Returns the query unpruned, after the engine rejected the text or its rows were unusable."""
@@ -104,6 +117,12 @@ def filter_record(
         cache_note=outcome.note,
         detail=outcome.detail,
     )
+
+
+def _with_tuples(record: FilterRecord) -> str:
+    """Returns the record's detail, and how files were chosen."""
+    chosen = f"files were chosen by {record.value_count:,} tuples in memory"
+    return f"{record.detail}; {chosen}" if record.detail else chosen
 
 
 def skipped_scan(table: TableFacts) -> ScanRecord:

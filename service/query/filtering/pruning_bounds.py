@@ -70,4 +70,5 @@ def _tuples(bounds: TupleBounds, asked: PruningRequest) -> TupleBounds:
         max_values=bounds.max_values
         if asked.max_in_list is None
         else min(asked.max_in_list, bounds.max_values),
+        are_compared=bounds.are_compared,
     )

@@ -14,9 +14,15 @@ if TYPE_CHECKING:
 
 
 class ManifestEntries(JvmCache):
-    """The cache of one JVM; see `ManifestCache.java`. With 0 bytes, Iceberg plans every scan itself."""
+    """The cache of one JVM; see `ManifestCache.java`. With 0 bytes, Iceberg plans every scan itself.
 
-    def __init__(self, gateway: JavaGateway, root: SparkSession, max_bytes: int) -> None:
+    `tuple_sets` are keys of several columns that scans compare with the entries; see `TupleSets.java`.
+    """
+
+    def __init__(
+        self, gateway: JavaGateway, root: SparkSession, max_bytes: int, max_tuple_bytes: int
+    ) -> None:
         java = java_instance(gateway, "sluice.manifests.ManifestCache")
-        java.open(root._jsparkSession, max_bytes)
+        java.open(root._jsparkSession, max_bytes, max_tuple_bytes)
         super().__init__(java, max_bytes)
+        self.tuple_sets = JvmCache(java.tuples(), max_tuple_bytes if max_bytes else 0)

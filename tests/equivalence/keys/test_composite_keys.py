@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Iterator
 from dataclasses import replace
+from datetime import date, timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
-from pyiceberg.transforms import IdentityTransform, Transform
-from pyiceberg.types import IcebergType, IntegerType, LongType
+from pyiceberg.transforms import (
+    BucketTransform,
+    IdentityTransform,
+    MonthTransform,
+    Transform,
+    TruncateTransform,
+)
+from pyiceberg.types import DateType, DecimalType, IcebergType, IntegerType, LongType, StringType
 
 from service.gateway import Gateway
 from service.model.filters.filter_record import Reason
 from service.model.filters.key_set import FilterForm
 from service.pruning.predicates.composite_predicate import TupleBounds
+from spark_session.engine.engine import SparkEngine
 from tests.equivalence.harness import Checked, Harness
 from tests.equivalence.lakehouse import Layout, append, created
 
@@ -128,6 +139,26 @@ SAME_ROWS = {
 }
 
 
+# The facts have the first two. Between them they have (1, 105), whose values are in the others.
+PAIRS_OF_MANY = "(VALUES (0, 100), (2, 110), (1, 100), (0, 105), (NULL, 115)) AS d (a, b)"
+
+# Those in which a scan may have tuples of its own, and some in which it must not.
+COMPARED = frozenset(
+    {
+        "a join",
+        "a semi join",
+        "IN, of tuples in another order",
+        "a derived table",
+        "GROUP BY both",
+        "a bucket beside an identity",
+        "branches of a union",
+        "a self join",
+        "an outer join that fills",
+        "a pair that nobody has",
+    }
+)
+
+
 def tuples_applied(checked: Checked) -> bool:
     return any(
         len(filter_record.probe.columns) > 1 and filter_record.is_applied
@@ -225,6 +256,125 @@ def test_past_the_bounds_neighbours_become_ranges(many: str, harness: Harness, g
     ]
     assert (together.reason, together.form) == (Reason.APPLIED, FilterForm.RANGES)
     assert 15 <= checked.files(many).selected < 72
+
+
+@pytest.fixture
+def one_alternative(gateway: Gateway) -> Iterator[None]:
+    """Lets texts have one alternative, so that everything else is left to the scan."""
+    pruner = gateway.queries.ports.pruner
+    bounds = pruner._bounds
+    pruner._bounds = replace(bounds, tuples=TupleBounds(max_parts=1, max_values=1, are_compared=True))
+    yield
+    pruner._bounds = bounds
+
+
+@pytest.mark.usefixtures("one_alternative")
+def test_a_scan_from_memory_compares_each_file_with_the_tuples(many: str, from_memory: Harness) -> None:
+    checked = from_memory.check(
+        f"SELECT f.id FROM {many} f JOIN pairs p ON f.a = p.a AND f.b = p.b WHERE p.c = 1"
+    )
+    [together] = [record for record in checked.pruned.filters if len(record.probe.columns) > 1]
+    assert checked.filtered.tuple_uses == {together.filter_id}
+    assert (checked.files(many).total, checked.files(many).selected) == (72, 36)
+    explained = checked.pruned.with_tuples(checked.filtered.tuple_uses)
+    [record] = [record for record in explained.filters if record.filter_id == together.filter_id]
+    assert (record.reason, record.form) == (Reason.APPLIED, FilterForm.RANGES)
+    assert record.detail == f"files were chosen by {together.value_count:,} tuples in memory"
+
+
+@pytest.mark.usefixtures("one_alternative")
+@pytest.mark.parametrize("names", [("by_iceberg", False), ("from_memory", True)], ids=lambda names: names[0])
+def test_tuples_are_of_no_use_to_scans_that_iceberg_plans(
+    names: tuple[str, bool], many: str, request: pytest.FixtureRequest
+) -> None:
+    fixture, is_used = names
+    checked = request.getfixturevalue(fixture).check(
+        f"SELECT f.id FROM {many} f JOIN {PAIRS_OF_MANY} ON f.a = d.a AND f.b = d.b"
+    )
+    assert bool(checked.filtered.tuple_uses) is is_used
+    assert checked.files(many).selected == (2 if is_used else 3)
+
+
+@pytest.mark.usefixtures("one_alternative")
+def test_tuples_that_do_not_fit_into_their_memory_leave_the_scan_as_it_is(
+    many: str, from_memory: Harness, gateway: Gateway
+) -> None:
+    engine = gateway.queries.ports.engine
+    assert isinstance(engine, SparkEngine)
+    assert engine.session is not None
+    sets = engine.session.tuple_sets.java
+    sets.keepAtMost(1024)
+    try:
+        checked = from_memory.check(
+            f"SELECT f.id FROM {many} f JOIN {PAIRS_OF_MANY} ON f.a = d.a AND f.b = d.b WHERE f.id >= 0"
+        )
+    finally:
+        sets.keepAtMost(128 << 20)
+    assert checked.pruned.tuples
+    assert not checked.filtered.tuple_uses
+    assert checked.files(many).selected == 3
+
+
+@pytest.mark.usefixtures("one_alternative")
+def test_tuples_of_one_of_two_references_are_not_compared(many: str, from_memory: Harness) -> None:
+    checked = from_memory.check(
+        f"SELECT f.id, g.id FROM {many} f JOIN {PAIRS_OF_MANY} ON f.a = d.a AND f.b = d.b"
+        f" JOIN {many} g ON f.id = g.id + 1"
+    )
+    assert not checked.pruned.tuples
+    assert not checked.filtered.tuple_uses
+
+
+@pytest.mark.usefixtures("one_alternative")
+@pytest.mark.parametrize("name", [name for name in (*PRUNED, *SAME_ROWS) if name in COMPARED])
+def test_rows_are_the_same_if_scans_compare_tuples(name: str, from_memory: Harness) -> None:
+    from_memory.check((PRUNED | SAME_ROWS)[name])
+
+
+@pytest.mark.usefixtures("one_alternative")
+def test_generated_tuples_select_files_that_have_one(from_memory: Harness, lake: SqlCatalog) -> None:
+    """Their partitions are by month, bucket and first character."""
+    columns: dict[str, IcebergType] = {
+        "id": LongType(),
+        "n": IntegerType(),
+        "s": StringType(),
+        "day": DateType(),
+        "price": DecimalType(9, 2),
+    }
+    parts: tuple[tuple[str, Transform[Any, Any]], ...] = (
+        ("day", MonthTransform()),
+        ("n", BucketTransform(2)),
+        ("s", TruncateTransform(1)),
+    )
+    chosen = random.Random(11)
+    facts = created(lake, "generated_tuples", columns, Layout(parts))
+    for round_ in range(3):
+        append(facts, [_fact(chosen, round_ * 40 + number) for number in range(40)])
+    used = 0
+    for names in (("n", "s"), ("s", "day"), ("n", "day", "price"), ("n", "s", "day", "price")):
+        rows = [_fact(chosen, number) for number in range(12)]
+        keys = created(lake, f"tuples_of_{'_'.join(names)}", columns, Layout())
+        append(keys, rows)
+        on = " AND ".join(f"f.{name} = d.{name}" for name in names)
+        checked = from_memory.check(
+            f"SELECT f.id, f.n FROM generated_tuples f JOIN tuples_of_{'_'.join(names)} d ON {on}"
+            " WHERE d.id >= 0"
+        )
+        used += bool(checked.filtered.tuple_uses)
+    assert used == 4
+
+
+def _fact(chosen: random.Random, number: int) -> dict[str, Any]:
+    """Returns a row with a NULL now and then, and days before and after 1970."""
+    row: dict[str, Any] = {
+        "id": number,
+        "n": chosen.randint(-3, 3),
+        "s": chosen.choice(["ab", "ac", "b", "é"]),
+        "day": date(1969, 11, 1) + timedelta(days=chosen.randint(0, 120)),
+        "price": Decimal(chosen.randint(-200, 200)) / 100,
+    }
+    nulled = chosen.choice(["n", "s", "day", "price", "id"])
+    return row if chosen.random() < 0.8 or nulled == "id" else row | {nulled: None}
 
 
 @pytest.mark.parametrize("count", [2, 3, 4, 5])

@@ -61,6 +61,14 @@ class PruningSettings(BaseModel):
     dynamic_filtering_max_tuple_values: int = Field(
         2_000, ge=1, le=20_000, description="maximum number of values in one filter on several columns"
     )
+    dynamic_filtering_tuples_max_bytes: int = Field(
+        128 * MIB,
+        ge=0,
+        le=64 * GIB,
+        description="memory of the engine for keys of several columns, which scans compare with each file"
+        " that they choose from memory (`SLUICE_MANIFEST_ENTRIES_MAX_BYTES`); about 20 bytes for each value;"
+        " a filter that takes more than half of it is not compared; 0: none is",
+    )
     dynamic_filtering_min_table_bytes: int = Field(
         16 * MIB, ge=0, le=2**53, description="smaller tables are not pruned; each file adds 64 KiB"
     )

@@ -65,8 +65,8 @@ class FilterAnswer(WireModel):
     detail: Annotated[
         str,
         Field(
-            description="the exact cause behind the reason, or the set that contained the keys, in words;"
-            " may be empty"
+            description="the exact cause behind the reason, the set that contained the keys, or what chose"
+            " the files, in words; may be empty"
         ),
     ]
 

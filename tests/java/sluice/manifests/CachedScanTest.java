@@ -202,11 +202,11 @@ final class CachedScanTest {
 
     @Test
     void tablesThatPlanInOtherWaysStayAsTheyAre() {
-        assertNull(CachedTable.of(table(3), cache));
+        assertNull(CachedTable.of(table(3), cache, List.of()));
         BaseTable table = (BaseTable) table(2);
-        assertNull(CachedTable.of(new BaseTable(table.operations(), "item") {}, cache));
-        assertNotNull(CachedTable.of(table, cache));
-        assertFalse(CachedTable.of(table, cache).allowDistributedPlanning());
+        assertNull(CachedTable.of(new BaseTable(table.operations(), "item") {}, cache, List.of()));
+        assertNotNull(CachedTable.of(table, cache, List.of()));
+        assertFalse(CachedTable.of(table, cache, List.of()).allowDistributedPlanning());
     }
 
     private static String failureOf(BatchScan scan) {

@@ -63,7 +63,7 @@ final class ScannedTables {
     }
 
     static CachedTable cached(Table table, ManifestCache cache) {
-        return CachedTable.of(table, cache);
+        return CachedTable.of(table, cache, List.of());
     }
 
     /** Commits files, removes some, or changes the partition spec or the manifests. */

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 from hypothesis import given
@@ -14,7 +15,11 @@ from service.model.filters.filter_record import Reason
 from service.model.filters.key_set import FilterForm, Key
 from service.model.filters.partition_tuples import PartitionTuples
 from service.model.tables.tables import TableName
-from service.pruning.predicates.composite_predicate import TupleBounds, composite_predicate
+from service.pruning.predicates.composite_predicate import (
+    MAX_POSSIBLE_TUPLES,
+    TupleBounds,
+    composite_predicate,
+)
 
 VALUES = range(5)
 BOUNDS = st.builds(TupleBounds, max_parts=st.integers(0, 12), max_values=st.integers(0, 40))
@@ -44,6 +49,37 @@ def test_it_is_true_of_every_tuple(given_tuples: tuple[int, list[Key]], bounds: 
         assert found == set(keys)
     assert sum(1 for _ in formed.condition.find_all(exp.Literal)) <= bounds.max_values
     assert sum(1 for _ in formed.condition.find_all(exp.Or)) < bounds.max_parts
+
+
+@given(tuples(), BOUNDS)
+def test_a_scan_that_compares_tuples_has_a_condition_whatever_the_bounds_are(
+    given_tuples: tuple[int, list[Key]], bounds: TupleBounds
+) -> None:
+    width, keys = given_tuples
+    formed = composite_predicate(probe(width), keys, [None] * width, replace(bounds, are_compared=True))
+    assert not isinstance(formed, Reason)
+    found = {key for key in product(VALUES, repeat=width) if is_true(formed.condition, key)}
+    assert set(keys) <= found
+    alternatives = sum(1 for _ in formed.condition.find_all(exp.Or)) + 1
+    assert formed.has_tuples == (formed.form is FilterForm.RANGES or alternatives > 1)
+
+
+def test_long_lists_are_compared_too() -> None:
+    bounds = TupleBounds(max_parts=9, max_values=900, are_compared=True)
+    for count, has_tuples in ((200, False), (201, True)):
+        formed = composite_predicate(probe(2), [(number, 7) for number in range(count)], [None] * 2, bounds)
+        assert not isinstance(formed, Reason)
+        assert (formed.form, formed.has_tuples) == (FilterForm.IN, has_tuples)
+
+
+def test_more_tuples_than_are_grouped_are_compared() -> None:
+    keys: list[Key] = [(number, 2 * number) for number in range(MAX_POSSIBLE_TUPLES + 1)]
+    bounds = TupleBounds(max_parts=9, max_values=900)
+    assert composite_predicate(probe(2), keys, [None] * 2, bounds) is Reason.RANGES_ONLY
+    formed = composite_predicate(probe(2), keys, [None] * 2, replace(bounds, are_compared=True))
+    assert not isinstance(formed, Reason)
+    assert formed.has_tuples
+    assert formed.condition.sql("spark") == "(`a` BETWEEN 0 AND 100000 AND `b` BETWEEN 0 AND 200000)"
 
 
 @given(tuples(), st.lists(st.sampled_from(VALUES), min_size=1, unique=True))

@@ -15,7 +15,7 @@ OPERATORS = PruningBounds(
     min_table_bytes=1000,
     form=FormBounds(max_in_list=200, max_ranges=32, max_listed=2000),
     rewrites=RewriteBounds(kinds=frozenset({RewriteKind.READ_OPTIONS, RewriteKind.JOIN_ELIMINATED}), slots=2),
-    tuples=TupleBounds(max_parts=100, max_values=1000),
+    tuples=TupleBounds(max_parts=100, max_values=1000, are_compared=True),
 )
 
 
@@ -28,7 +28,7 @@ def test_each_bound_may_be_a_querys_own() -> None:
     bounds = OPERATORS.within(asked)
     assert (bounds.min_table_bytes, bounds.max_filter_bytes) == (0, 9)
     assert bounds.form == FormBounds(max_in_list=10, max_ranges=3, max_listed=10)
-    assert bounds.tuples == TupleBounds(max_parts=3, max_values=10)
+    assert bounds.tuples == TupleBounds(max_parts=3, max_values=10, are_compared=True)
 
 
 def test_a_query_that_is_verified_reads_every_table_at_one_snapshot() -> None:

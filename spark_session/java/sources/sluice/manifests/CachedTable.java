@@ -1,5 +1,6 @@
 package sluice.manifests;
 
+import java.util.List;
 import org.apache.iceberg.BaseTable;
 import org.apache.iceberg.BatchScan;
 import org.apache.iceberg.SerializableTable;
@@ -7,6 +8,7 @@ import org.apache.iceberg.Snapshot;
 import org.apache.iceberg.Table;
 import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.encryption.PlaintextEncryptionManager;
+import sluice.tuples.ScanTuples;
 
 /** A table whose scans choose their files from entries in memory. In all other respects, it is the table itself. */
 final class CachedTable extends BaseTable {
@@ -18,16 +20,18 @@ final class CachedTable extends BaseTable {
     private final transient ManifestCache cache;
     private final transient TableMetadata loaded;
     private final transient TableState state;
+    private final transient List<ScanTuples> tuples;
 
-    private CachedTable(BaseTable table, TableMetadata loaded, ManifestCache cache) {
+    private CachedTable(BaseTable table, TableMetadata loaded, ManifestCache cache, List<ScanTuples> tuples) {
         super(table.operations(), table.name(), table.reporter());
         this.cache = cache;
         this.loaded = loaded;
         this.state = TableState.of(loaded);
+        this.tuples = tuples;
     }
 
-    /** Returns the table with scans from memory; null if Iceberg has to plan them. */
-    static CachedTable of(Table table, ManifestCache cache) {
+    /** Returns the table with scans from memory; null if Iceberg has to plan them. `tuples` are those of the query. */
+    static CachedTable of(Table table, ManifestCache cache, List<ScanTuples> tuples) {
         // Tables of other classes plan their scans in ways of their own: a REST catalog's server may do it.
         if (table.getClass() != BaseTable.class) {
             return null;
@@ -40,7 +44,7 @@ final class CachedTable extends BaseTable {
         if (!isSupported) {
             return null;
         }
-        return new CachedTable(base, metadata, cache);
+        return new CachedTable(base, metadata, cache, tuples);
     }
 
     TableState state() {
@@ -49,6 +53,11 @@ final class CachedTable extends BaseTable {
 
     ManifestCache cache() {
         return cache;
+    }
+
+    /** Returns the tuples that scans of this snapshot choose files by. */
+    List<ScanTuples> tuplesAt(Snapshot snapshot) {
+        return tuples.stream().filter(each -> each.isFor(name(), snapshot.snapshotId())).toList();
     }
 
     /** Returns what the query has seen of the table. Someone else may refresh the table since. */

@@ -4,6 +4,7 @@ import static sluice.collections.Lists.list;
 
 import java.lang.reflect.Constructor;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.apache.iceberg.Schema;
 import org.apache.iceberg.Snapshot;
@@ -16,6 +17,8 @@ import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 import sluice.scans.PackagePrivate;
+import sluice.tuples.ScanTuples;
+import sluice.tuples.TupleSets;
 
 /**
  * Lets the scans of queries plan their files from memory.
@@ -74,7 +77,8 @@ public final class CachedTables extends Rule<LogicalPlan> {
 
     /** Returns the table at the same snapshot; null if Iceberg has to plan its scans. */
     private SparkTable copyOf(SparkTable table) {
-        CachedTable cached = CachedTable.of(table.table(), cache);
+        List<ScanTuples> tuples = cache.tuples().of(conf().getConfString(TupleSets.CONF, ""));
+        CachedTable cached = CachedTable.of(table.table(), cache, tuples);
         if (cached == null) {
             return null;
         }

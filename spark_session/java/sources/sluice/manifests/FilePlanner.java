@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import java.util.function.Predicate;
 import org.apache.iceberg.DataFile;
 import org.apache.iceberg.DeleteFile;
 import org.apache.iceberg.ManifestFile;
@@ -21,7 +22,8 @@ import org.apache.iceberg.util.ThreadPools;
 
 /**
  * Chooses the files of a scan as Iceberg does, from entries in memory: manifests by the bounds of their partitions,
- * files by their partition and by the bounds of their columns. Iceberg's own evaluators decide.
+ * files by their partition and by the bounds of their columns. Iceberg's own evaluators decide, and the tuples of the
+ * query.
  *
  * @param ignoresResiduals whether tasks are without the rest of the filter
  */
@@ -54,7 +56,9 @@ record FilePlanner(
             return null;
         }
         DeleteIndex deletes = cache.deletesOf(table, snapshot, manifests.ofDeletes(), isCaseSensitive);
-        Set<Integer> columns = cache.columnsToKeep(table, columnsOf(deletes), filesIn(chosen));
+        TupleChoice tuples = TupleChoice.of(table, snapshot);
+        Set<Integer> named = columnsOf(deletes);
+        Set<Integer> columns = cache.columnsToKeep(table, tuples.with(named), filesIn(chosen));
         if (columns == null) {
             return null;
         }
@@ -66,8 +70,10 @@ record FilePlanner(
         List<ScanTask> tasks = new ArrayList<>();
         for (int at = 0; at < chosen.size(); at++) {
             SpecFilter ofSpec = filters.get(chosen.get(at).partitionSpecId());
-            addTasks(files.get(at), ofSpec, deletes, tasks, metrics);
+            Predicate<DataFile> hasTuples = tuples.ofSpec(chosen.get(at).partitionSpecId());
+            addTasks(files.get(at), ofSpec, hasTuples, deletes, tasks, metrics);
         }
+        tuples.noteUse();
         return tasks;
     }
 
@@ -123,10 +129,15 @@ record FilePlanner(
     }
 
     private static void addTasks(
-            List<DataFile> files, SpecFilter filter, DeleteIndex deletes, List<ScanTask> tasks, ScanMetrics metrics) {
+            List<DataFile> files,
+            SpecFilter filter,
+            Predicate<DataFile> hasTuples,
+            DeleteIndex deletes,
+            List<ScanTask> tasks,
+            ScanMetrics metrics) {
         int before = tasks.size();
         for (DataFile file : files) {
-            if (filter.mayHaveRows(file)) {
+            if (filter.mayHaveRows(file) && hasTuples.test(file)) {
                 DeleteFile[] ofFile = deletes == null ? NO_DELETES : deletes.of(file);
                 ScanMetricsUtil.fileTask(metrics, file, ofFile);
                 tasks.add(filter.taskOf(file, ofFile));

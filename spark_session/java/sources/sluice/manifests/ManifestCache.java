@@ -17,6 +17,7 @@ import org.apache.iceberg.Snapshot;
 import org.apache.spark.sql.classic.SparkSession;
 import sluice.collections.BoundedEntries;
 import sluice.collections.LruMap;
+import sluice.tuples.TupleSets;
 
 /**
  * The entries of manifests, decoded once and kept. So a scan chooses its files without reading manifests again.
@@ -31,6 +32,7 @@ public final class ManifestCache {
 
     private final BoundedEntries entries = new BoundedEntries();
     private final Map<TableState, Set<Integer>> namedColumns = new LruMap<>(TABLES_KNOWN);
+    private final TupleSets tuples = new TupleSets();
     private volatile long mostBytes;
 
     /** A copy of a table may have the UUID and the snapshots of the first, but it has lists of its own. */
@@ -43,18 +45,28 @@ public final class ManifestCache {
     /** The manifests of a snapshot. */
     record SnapshotManifests(List<ManifestFile> ofData, List<ManifestFile> ofDeletes) {}
 
-    /** Lets the sessions that are opened from this one plan scans from memory. With 0 bytes, none of them does. */
-    public void open(SparkSession root, long bytesAtMost) {
+    /**
+     * Lets the sessions that are opened from this one plan scans from memory. With 0 bytes, none of them does.
+     *
+     * @param tupleBytesAtMost the memory for tuples that scans choose files by
+     */
+    public void open(SparkSession root, long bytesAtMost, long tupleBytesAtMost) {
         if (bytesAtMost <= 0) {
             return;
         }
         keepAtMost(bytesAtMost);
+        tuples.keepAtMost(tupleBytesAtMost);
         root.extensions().injectPreCBORule(session -> new CachedTables(this));
     }
 
     void keepAtMost(long bytesAtMost) {
         mostBytes = bytesAtMost;
         entries.keepAtMost(bytesAtMost);
+    }
+
+    /** Returns the tuples that scans choose files by. */
+    public TupleSets tuples() {
+        return tuples;
     }
 
     /** Returns entries, bytes, hits, misses and evictions, with blanks in between. */

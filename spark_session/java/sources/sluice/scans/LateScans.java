@@ -10,7 +10,6 @@ import org.apache.iceberg.Snapshot;
 import org.apache.iceberg.Table;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Literal$;
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.connector.read.Scan;
@@ -18,7 +17,6 @@ import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec;
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec;
-import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 import sluice.collections.IdentityMap;
 
 /**
@@ -60,7 +58,7 @@ public final class LateScans {
         if (found.size() != 1 || !isPlain(found.get(0)) || snapshotOf(found.get(0).scan()) != snapshot) {
             return null;
         }
-        if (references(execution.analyzed(), table) != 1) {
+        if (TableReferences.of(execution.analyzed(), table).size() != 1) {
             // Spark may have dropped the reference that the filter is for, and this is the scan of another one.
             return null;
         }
@@ -84,18 +82,6 @@ public final class LateScans {
         }
         list(plan.children()).forEach(child -> collect(child, into));
         list(plan.subqueries()).forEach(subquery -> collect(subquery, into));
-    }
-
-    /** Counts the references of an analyzed query to a table, in whatever way they name it. */
-    private static int references(LogicalPlan plan, String table) {
-        int found = plan instanceof DataSourceV2Relation read && read.table().name().equalsIgnoreCase(table) ? 1 : 0;
-        for (LogicalPlan child : list(plan.children())) {
-            found += references(child, table);
-        }
-        for (LogicalPlan subquery : list(plan.subqueries())) {
-            found += references(subquery, table);
-        }
-        return found;
     }
 
     /** Whether nothing above the scan knows how its rows are divided among its partitions. */
