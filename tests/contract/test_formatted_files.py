@@ -182,6 +182,17 @@ def test_a_file_that_makes_room_while_it_is_read_is_read_to_its_end(make_here: M
         next(written.blocks(0, 1))
 
 
+def test_all_files_are_deleted_at_once_and_written_again(make_here: MakeHere, tmp_path: Path) -> None:
+    files, query_id = make_here(LARGE), uuid4()
+    files.write(query_id, "a", [b"one"])
+    files.write(query_id, "b", [b"two"])
+    assert (files.clear(), files.clear()) == (2, 0)
+    assert (files.use.entries, files.use.byte_count) == (0, 0)
+    assert files.find(query_id, "a") is None
+    assert not list(tmp_path.rglob("*.file"))
+    assert content(files.write(query_id, "a", [b"one"])) == b"one"
+
+
 def test_only_so_many_files_are_kept(make_here: MakeHere, tmp_path: Path) -> None:
     files = make_here(LARGE)
     for _ in range(MAX_FILES + 3):

@@ -57,7 +57,7 @@ def build_query_ports(
     components.stack.callback(calls.close)
     metrics.watch(RecordCollector(lambda: journal.use))
     metrics.caches.add("results", lambda: results.use)
-    metrics.caches.add("formatted_results", lambda: formatted.use)
+    metrics.caches.add("formatted_results", lambda: formatted.use, formatted.clear)
     metrics.pools.add("planners", lambda: calls.use)
     audited = AuditedJournal(
         LineageJournal(MeteredJournal(journal, metrics), lineage), audit.trail, shown_statement(settings)

@@ -127,6 +127,13 @@ class FolderFormattedFiles:
         self._keep((query_id, name), found)
         return found
 
+    def clear(self) -> int:
+        """Deletes all files but those that are being written, and returns how many there were."""
+        with self._lock:
+            paths = [self._removed(key) for key in list(self._files)]
+        _delete(paths)
+        return len(paths)
+
     def sweep(self) -> None:
         """Deletes the files whose results are gone."""
         now_ms = self._clock.elapsed_ms()
