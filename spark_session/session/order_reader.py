@@ -11,9 +11,9 @@ from service.errors.query_errors import QueryCanceled
 from service.ports.tables.stored_orders import StoredOrdersQuery
 from spark_session.results.row_collector import RowCollector
 from spark_session.session.child_sessions import ChildSessions
-from spark_session.session.key_predicates import key_predicate
+from spark_session.session.key_join import equal_keys, stored_rows
 from spark_session.session.local_relation_store import LocalRelationStore
-from spark_session.table_sql_name import quoted, table_sql_name
+from spark_session.table_sql_name import quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -52,26 +52,16 @@ class OrderReader:
 
 def orders_sql(asked: StoredOrdersQuery) -> str:
     """Returns the text that reads the orders; keys are compared so that NULL equals NULL."""
-    order, conditions, pairs = quoted([asked.order_column]), [], []
-    columns = [f"{order} AS `order`"]
-    for place, name in enumerate(asked.key_columns):
-        column = "NULL" if name is None else quoted([name])
-        columns.append(f"{column} AS `key_{place}`")
-        pairs.append(f"stored.`key_{place}` <=> asked.`key_{place}`")
-        # Iceberg projects conditions on partitions by the names that columns have now.
-        can_select = name is not None and asked.has_current_names
-        predicate = key_predicate(column, _array(asked.keys.column(place))) if can_select else None
-        if predicate is not None:
-            conditions.append(predicate)
-    source = f"{table_sql_name(asked.key.table)} VERSION AS OF {asked.snapshot_id}"
-    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+    stored = stored_rows(
+        asked.key.table,
+        asked.snapshot_id,
+        asked.key_columns,
+        asked.keys,
+        [f"{quoted([asked.order_column])} AS `order`"],
+        has_current_names=asked.has_current_names,
+    )
     return (
         "SELECT /*+ BROADCAST(asked) */ asked.`number`, max(stored.`order`) AS `order`"
-        f" FROM (SELECT {', '.join(columns)} FROM {source}{where}) AS stored"
-        f" JOIN {_KEYS} AS asked ON {' AND '.join(pairs)} GROUP BY asked.`number`"
+        f" FROM ({stored}) AS stored"
+        f" JOIN {_KEYS} AS asked ON {equal_keys(len(asked.key_columns))} GROUP BY asked.`number`"
     )
-
-
-def _array(column: pa.ChunkedArray) -> pa.Array:
-    combined = column.combine_chunks()
-    return combined.chunk(0) if isinstance(combined, pa.ChunkedArray) else combined

@@ -1,4 +1,4 @@
-"""Asks the Iceberg library in Spark's JVM for snapshots with equality deletes."""
+"""Asks the Iceberg library in Spark's JVM for snapshots, also with deletes."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ class RowDeltaWriter:
                 delta.key.branch,
                 list(delta.data_files),
                 list(delta.delete_files),
+                list(delta.replaced_files),
                 dict(delta.summary),
             )
         )

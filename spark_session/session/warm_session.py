@@ -44,6 +44,7 @@ from spark_session.session.state_functions import StateFunctions
 from spark_session.session.table_guards import TableGuards
 from spark_session.session.table_rewrites import Compaction, TableDeletes
 from spark_session.session.tuple_scans import TupleScans
+from spark_session.session.vector_files import VectorFiles
 from spark_session.session.view_reader import ViewReader
 from spark_session.session.write_statements import SqlWrites
 from spark_session.settings.settings import SparkSettings, spark_properties
@@ -110,6 +111,7 @@ class WarmSession:
         self.state_functions = StateFunctions(jvm.gateway)
         self.parameter_types = ParameterTypes(jvm.gateway)
         self.row_deltas = RowDeltaWriter(jvm.gateway, root)
+        self.vectors = VectorFiles(jvm.gateway, self.children, self.relations)
         self.table_deletes = TableDeletes(jvm.gateway)
         self.compaction = Compaction(jvm.gateway)
         self.jobs = JobSpans(jvm.gateway, context)

@@ -101,12 +101,12 @@ LAYOUTS: Mapping[str, Layout] = {
     "unordered": Layout(),
     "by_pair": Layout((("k", IdentityTransform()), ("b", IdentityTransform()))),
 }
-FACTS = (*LAYOUTS, "evolved", "thinned", "emptied", "never_filled")
+FACTS = (*LAYOUTS, "evolved", "thinned", "vectored", "emptied", "never_filled")
 DIMENSIONS = ("dim", "tiny", "parents")
 
 
 def make_lakehouse(catalog: Catalog, spark: Callable[[str], object]) -> None:
-    """Creates all tables in `SCHEMA`; `spark` writes position deletes, which only Spark can write."""
+    """Creates all tables in `SCHEMA`; `spark` writes what only Spark can write: deletes of positions."""
     catalog.create_namespace(SCHEMA)
     for seed, (name, layout) in enumerate(LAYOUTS.items()):
         table = created(catalog, name, FACT, layout)
@@ -115,6 +115,7 @@ def make_lakehouse(catalog: Catalog, spark: Callable[[str], object]) -> None:
             append(table, part)
     make_evolved(catalog, "evolved", fact_rows(96))
     _make_thinned(catalog, spark)
+    _make_vectored(spark)
     emptied = created(catalog, "emptied", FACT, Layout((("k", IdentityTransform()),)))
     append(emptied, fact_rows(98)[:5])
     emptied.delete()
@@ -238,3 +239,18 @@ def _make_thinned(catalog: Catalog, spark: Callable[[str], object]) -> None:
     append(table, fact_rows(97))
     spark(f"DELETE FROM lake.{SCHEMA}.thinned WHERE id % 3 = 0")
     spark(f"DELETE FROM lake.{SCHEMA}.thinned WHERE k = 4 AND id > 0")
+
+
+def _make_vectored(spark: Callable[[str], object]) -> None:
+    """Creates a table of format version 3 with deletion vectors, one of which has replaced another one."""
+    name = f"lake.{SCHEMA}.vectored"
+    columns = ", ".join(column for column in FACT if column != "id")
+    rows = f"SELECT id + 99000 AS id, {columns} FROM lake.{SCHEMA}.by_k"
+    spark(
+        f"CREATE TABLE {name} USING iceberg PARTITIONED BY (k)"
+        " TBLPROPERTIES ('format-version'='3', 'write.delete.mode'='merge-on-read')"
+        f" AS {rows} WHERE id % 2 = 0"
+    )
+    spark(f"INSERT INTO {name} {rows} WHERE id % 2 = 1")
+    spark(f"DELETE FROM {name} WHERE id % 3 = 0")
+    spark(f"DELETE FROM {name} WHERE k = 4 AND id > 0 OR b = 7")

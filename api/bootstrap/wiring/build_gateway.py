@@ -60,6 +60,7 @@ from spark_session.engine.contents import SparkContents
 from spark_session.engine.row_deltas import SparkRowDeltas
 from spark_session.engine.stored_orders import SparkStoredOrders
 from spark_session.engine.table_maintenance import SparkTableMaintenance
+from spark_session.engine.vector_writer import SparkVectorWriter
 from spark_session.engine.views import SparkViews
 from spark_session.jars.jars import check_java
 
@@ -161,6 +162,7 @@ def _ingests(
         components.catalogs,
         SparkRowDeltas(lambda: components.engine.session),
         SparkStoredOrders(components.engine, settings.ingest_ordered_read_s),
+        SparkVectorWriter(components.engine, settings.ingest_ordered_read_s),
         components.migrated_store_url,
         components.folder("spool"),
         large_inputs(settings, components.engine),

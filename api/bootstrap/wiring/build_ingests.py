@@ -44,6 +44,7 @@ from service.ports.clock import Clock
 from service.ports.stores.audit_log import AuditTrail
 from service.ports.tables.stored_orders import StoredOrders
 from service.ports.tables.table_changes import RowDeltas
+from service.ports.tables.vector_writer import VectorWriter
 from service.ports.telemetry.lineage import Lineage
 
 
@@ -52,6 +53,7 @@ def build_ingests(
     catalogs: PyIcebergCatalogs,
     row_deltas: RowDeltas,
     stored_orders: StoredOrders,
+    vector_writer: VectorWriter,
     store_url: str,
     spool_folder: Path,
     large: LargeInputs,
@@ -78,6 +80,8 @@ def build_ingests(
         upsert_listed_files=settings.ingest_upsert_listed_files,
         stored_orders=stored_orders,
         ordered_keys_at_once=settings.ingest_ordered_keys,
+        vector_writer=vector_writer,
+        vector_rows=settings.ingest_upsert_vector_rows,
     )
     announced = AnnouncedCommits(commits, committed)
     committer = Committer(log, announced, clock, _pace(settings), metrics.ingests, rewriting, lineage)

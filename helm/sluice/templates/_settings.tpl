@@ -274,6 +274,7 @@
 {{- include "sluice.setting" (dict "root" . "name" "ingest_upsert_joined_files" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "ingest_ordered_keys" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "ingest_ordered_read_s" "kind" "json") }}
+{{- include "sluice.setting" (dict "root" . "name" "ingest_upsert_vector_rows" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "ingest_max_files" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "ingest_max_body_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "ingest_max_decompressed_bytes" "kind" "integer") }}

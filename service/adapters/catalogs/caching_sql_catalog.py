@@ -10,11 +10,12 @@ from pyiceberg.catalog.sql import IcebergTables, SqlCatalog
 from pyiceberg.io import FileIO
 from pyiceberg.serializers import Compressor
 from pyiceberg.table import Table
-from pyiceberg.table.metadata import TableMetadata, TableMetadataV2
+from pyiceberg.table.metadata import TableMetadata, TableMetadataV2, TableMetadataV3
 from pyiceberg.typedef import Identifier
 from sqlalchemy import bindparam, select, tuple_
 from sqlalchemy.exc import IntegrityError, ProgrammingError
 
+from service.adapters.catalogs.changed_metadata import changed_metadata_json
 from service.adapters.catalogs.metadata_json import metadata_json
 from service.adapters.disk.synced_files import Sync, sync_files
 from service.bounded_lru import BoundedLru
@@ -117,6 +118,8 @@ class CachingSqlCatalog(SqlCatalog):
         self, metadata: TableMetadata, io: FileIO, metadata_path: str
     ) -> None:
         text = metadata_json(metadata)
+        if isinstance(metadata, TableMetadataV3):
+            text = changed_metadata_json(metadata, io)
         if text is None:
             super()._write_metadata(metadata, io, metadata_path)
         else:

@@ -19,10 +19,9 @@ from pyiceberg.types import (
 from service.adapters.commits.is_tag import is_tag
 from service.errors.ingest_errors import SEND_ALONE_AGAIN
 from service.errors.table_errors import TableChanged
-from service.model.ingest.writing import Committable, WriteTarget
+from service.model.ingest.writing import NEWEST_FORMAT, Committable, WriteTarget
 from service.model.tables.tables import UNSORTED_ID
 
-_FORMATS_WRITTEN = (1, 2)
 _WIDENED = ((IntegerType, LongType), (FloatType, DoubleType))
 
 
@@ -38,7 +37,7 @@ def check_fits_table(metadata: TableMetadata, committable: Committable) -> None:
 
 
 def _reasons(metadata: TableMetadata, committable: Committable) -> Iterator[str]:
-    if metadata.format_version not in _FORMATS_WRITTEN:
+    if metadata.format_version > NEWEST_FORMAT:
         yield f"it has format version {metadata.format_version} now."
     if is_tag(metadata, committable.key.branch):
         yield f"{committable.key.branch} is a tag, not a branch."

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterable
 
-from pyiceberg.exceptions import CommitFailedException
-from pyiceberg.io import FileIO
 from pyiceberg.partitioning import PartitionSpec
 from pyiceberg.table import Table
-from pyiceberg.table.snapshots import Snapshot
 
-from service.adapters.commits.committed_rounds import round_summary
 from service.adapters.commits.earlier_deletes import earlier_deletes
+from service.adapters.commits.engine_snapshot import engine_snapshot
 from service.adapters.commits.live_files import data_manifests
 from service.adapters.commits.needed_deletes import NeededDeletes, is_unpartitioned
 from service.adapters.commits.snapshot_append import SnapshotAppend
 from service.adapters.data_files.metrics.content_files import locations_of
 from service.adapters.data_files.writer.file_set import delete_files
-from service.adapters.disk.synced_files import Sync, path_on_disk
-from service.model.ingest.writing import Committable, RowDelta
+from service.adapters.disk.synced_files import Sync
+from service.model.ingest.writing import Committable
 from service.ports.tables.table_changes import RowDeltas
 
 
@@ -51,32 +47,19 @@ def prepare_row_delta(
     left_out = _without(sent, sent_needed)
     own: list[str] = []
     try:
-        for delete in earlier_deletes(table, results, _specs_out_of_reach(table, branch)):
+        for delete in earlier_deletes(table, results, specs_out_of_reach(table, branch)):
             own.append(delete)
         own_needed = needed.of(table, branch, own)
         delete_files(table.io, locations_of(_without(own, own_needed)))
         has_data = any(result.data_files for result in results)
         if (sent or not has_data) and not sent_needed and not own_needed:
             return prepare_append().leaving_out(left_out)
-        delta = RowDelta(
-            committable.key,
-            table.metadata_location,
-            tuple(file for result in results for file in result.data_files),
-            (*sent_needed, *own_needed),
-            round_summary(committable),
+        prepared = engine_snapshot(
+            table, committable, row_deltas, sync, tuple(sent_needed), tuple(own_needed)
         )
-        text = row_deltas.prepare(delta)
-        if text is None:
-            raise CommitFailedException(f"{committable.key.table} was committed to meanwhile")
     except BaseException:
         delete_files(table.io, locations_of(own))
         raise
-    snapshot = Snapshot.model_validate_json(text)
-    if path_on_disk(snapshot.manifest_list) is not None:
-        sync([*locations_of(own_needed), *_written(table.io, snapshot)])
-    prepared = SnapshotAppend.of(
-        table, committable, snapshot, lambda: _delete(table.io, snapshot, own_needed)
-    )
     return prepared.leaving_out(left_out)
 
 
@@ -85,7 +68,7 @@ def _without(files: Iterable[str], others: Iterable[str]) -> list[str]:
     return [file for file in files if file not in gone]
 
 
-def _specs_out_of_reach(table: Table, branch: str) -> list[PartitionSpec]:
+def specs_out_of_reach(table: Table, branch: str) -> list[PartitionSpec]:
     """Returns the specs of files of the branch that deletes of the current spec do not reach.
 
     An equality delete with a partition applies only to files of the same spec, one without a partition to all
@@ -98,19 +81,3 @@ def _specs_out_of_reach(table: Table, branch: str) -> list[PartitionSpec]:
         return []
     found = {manifest.partition_spec_id for manifest in data_manifests(table, branch)}
     return [specs[spec_id] for spec_id in sorted(found - {spec.spec_id})]
-
-
-def _delete(io: FileIO, snapshot: Snapshot, own: Iterable[str]) -> None:
-    """Deletes what was written only for this snapshot. Files that cannot be deleted become orphans."""
-    with suppress(OSError):
-        for location in list(_written(io, snapshot)):
-            io.delete(location)
-    delete_files(io, locations_of(own))
-
-
-def _written(io: FileIO, snapshot: Snapshot) -> Iterator[str]:
-    """The manifests that are new in the snapshot, and their list."""
-    for manifest in snapshot.manifests(io):
-        if manifest.added_snapshot_id == snapshot.snapshot_id:
-            yield manifest.manifest_path
-    yield snapshot.manifest_list

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
+from pydantic import Field
 from pyiceberg.exceptions import CommitFailedException
 from pyiceberg.manifest import DataFile
 from pyiceberg.partitioning import PartitionSpec
@@ -143,7 +144,7 @@ def _branch_head(metadata: TableMetadata, branch: str, snapshot_id: int) -> SetS
 def _requirements(metadata: TableMetadata, branch: str) -> tuple[TableRequirement, ...]:
     """Everything that the files were checked against must be unchanged when they are committed."""
     return (
-        AssertTableUUID(uuid=metadata.table_uuid),
+        _AssertNextSnapshot(uuid=metadata.table_uuid, sequence_number=metadata.next_sequence_number()),
         AssertDefaultSpecId(default_spec_id=metadata.default_spec_id),
         AssertCurrentSchemaId(current_schema_id=metadata.current_schema_id),
         *(
@@ -152,6 +153,20 @@ def _requirements(metadata: TableMetadata, branch: str) -> tuple[TableRequiremen
             if name == branch or branch not in metadata.refs
         ),
     )
+
+
+class _AssertNextSnapshot(AssertTableUUID):
+    """The UUID alone for a catalog server, which checks sequence numbers itself.
+
+    PyIceberg checks them for format version 2 alone, and all branches share them.
+    """
+
+    sequence_number: int = Field(exclude=True)
+
+    def validate(self, base_metadata: TableMetadata | None) -> None:  # type: ignore[override] # as PyIceberg
+        super().validate(base_metadata)
+        if base_metadata is not None and base_metadata.next_sequence_number() != self.sequence_number:
+            raise CommitFailedException("Requirement failed: another branch was committed to concurrently")
 
 
 def _head_requirement(metadata: TableMetadata, branch: str) -> AssertRefSnapshotId:

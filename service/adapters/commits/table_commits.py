@@ -30,11 +30,13 @@ from tenacity import (
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.catalogs.opened_tables import identifier_of
 from service.adapters.commits.committed_rounds import late_counts_of, snapshot_of_round
+from service.adapters.commits.engine_snapshot import PYICEBERG_WRITES_UP_TO, engine_snapshot
 from service.adapters.commits.fits_table import check_fits_table
 from service.adapters.commits.live_files import LiveFiles
 from service.adapters.commits.manifest_lists import ManifestLists
 from service.adapters.commits.needed_deletes import NeededDeletes
 from service.adapters.commits.prepare_row_delta import prepare_row_delta
+from service.adapters.commits.prepare_vectors import Vectors, prepare_vectors
 from service.adapters.commits.snapshot_append import ReadDataFile, SnapshotAppend
 from service.adapters.commits.superseding.without_late import LateFilter, is_ordered
 from service.adapters.commits.superseding.without_superseded import WithoutSuperseded, without_superseded
@@ -47,9 +49,12 @@ from service.errors.unavailable import CatalogDown
 from service.model.ingest.writing import CommitResult, Committable
 from service.ports.tables.stored_orders import StoredOrders, StoredOrdersQuery
 from service.ports.tables.table_changes import RoundEnded, RowDeltas, always_open
+from service.ports.tables.vector_writer import VectorsQuery, VectorWriter, WrittenVectors
 
 _NOT_THERE = (NoSuchTableError, NoSuchNamespaceError, NoSuchIdentifierError)
 _LONGEST_PAUSE_S = 2.0
+FIRST_WITH_VECTORS = 3
+"""The first format version that has deletion vectors."""
 # Failures to reach the storage or the catalog; some of them are ValueErrors, too.
 _UNREACHED = (pa.ArrowException, RequestException)
 
@@ -59,7 +64,8 @@ log = structlog.get_logger(__name__)
 class PyIcebergTableCommits:
     """The `TableCommits` port. Without `row_deltas` it takes no upserts.
 
-    Without `stored_orders` it takes none whose records have an order.
+    Without `stored_orders` it takes none whose records have an order. Without `vector_writer`, or for more
+    than `vector_rows` deleted rows, upserts into tables of format version 3 write equality deletes, too.
 
     Several processes may call it for the same round at once. The catalog rejects the second commit; its
     process then looks again, and finds the round in the table. PyIceberg's own retries are not used: they
@@ -77,6 +83,8 @@ class PyIcebergTableCommits:
         upsert_listed_files: int = 1_000,
         stored_orders: StoredOrders | None = None,
         ordered_keys_at_once: int = 250_000,
+        vector_writer: VectorWriter | None = None,
+        vector_rows: int = 1_000_000,
     ) -> None:
         self._catalogs = catalogs
         self._read_data_file = read_data_file
@@ -86,6 +94,9 @@ class PyIcebergTableCommits:
         self._sync = sync
         self._lists = ManifestLists(sync)
         self._needed = NeededDeletes(LiveFiles(upsert_listed_files))
+        self._vectors: Vectors | None = None
+        if vector_writer is not None and vector_rows:
+            self._vectors = Vectors(_VectorsOutOfTurn(catalogs, vector_writer), self._needed, vector_rows)
         self._late: LateFilter | None = None
         if stored_orders is not None:
             late = LateFilter(self._needed, _OutOfTurn(catalogs, stored_orders), sync, ordered_keys_at_once)
@@ -165,7 +176,7 @@ class PyIcebergTableCommits:
 
     def _prepare(self, table: Table, committable: Committable) -> SnapshotAppend:
         if not _has_deletes(committable):
-            return SnapshotAppend.prepare(table, committable, self._read_data_file, self._lists)
+            return self._prepare_append(table, committable, self._read_data_file)
         joined = self._joined(table, committable)
         try:
             prepared = self._prepare_upserts(table, joined.committable)
@@ -185,10 +196,25 @@ class PyIcebergTableCommits:
         assert self._row_deltas is not None
         # Files that come with equality deletes were written here; those of appends may be from another
         # writer.
-        prepare_append = partial(SnapshotAppend.prepare, table, committable, data_file, self._lists)
+        prepare_append = partial(self._prepare_append, table, committable, data_file)
+        if self._vectors is not None and table.metadata.format_version >= FIRST_WITH_VECTORS:
+            prepared = prepare_vectors(
+                table, committable, self._vectors, self._row_deltas, prepare_append, self._sync
+            )
+            if prepared is not None:
+                return prepared
         return prepare_row_delta(
             table, committable, self._needed, self._row_deltas, prepare_append, self._sync
         )
+
+    def _prepare_append(
+        self, table: Table, committable: Committable, read_data_file: ReadDataFile
+    ) -> SnapshotAppend:
+        if table.metadata.format_version <= PYICEBERG_WRITES_UP_TO:
+            return SnapshotAppend.prepare(table, committable, read_data_file, self._lists)
+        if self._row_deltas is None:
+            raise ValueError("nothing writes the manifests of this format version")
+        return engine_snapshot(table, committable, self._row_deltas, self._sync)
 
     def _published(self, catalog: Catalog, table: Table, append: SnapshotAppend) -> None:
         before = table.metadata_location
@@ -217,6 +243,18 @@ class _OutOfTurn:
     def of(self, asked: StoredOrdersQuery) -> pa.Table:
         with self.catalogs.out_of_turn(asked.key.table.catalog):
             return self.stored.of(asked)
+
+
+@dataclass(frozen=True, slots=True)
+class _VectorsOutOfTurn:
+    """Implements `VectorWriter`, in the same way."""
+
+    catalogs: PyIcebergCatalogs
+    writer: VectorWriter
+
+    def write(self, asked: VectorsQuery) -> WrittenVectors | None:
+        with self.catalogs.out_of_turn(asked.key.table.catalog):
+            return self.writer.write(asked)
 
 
 def _not_as_it_is(table: Table, error: Exception) -> PartDown:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pyiceberg.catalog.rest import RestCatalog
 from pyiceberg.table import Table
 
+from service.adapters.catalogs.caching_sql_catalog import CachingSqlCatalog
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.catalogs.iceberg_schemas import table_schema
+from service.adapters.commits.engine_snapshot import PYICEBERG_WRITES_UP_TO
 from service.adapters.commits.iceberg_sort_orders import known_sort_orders
 from service.adapters.commits.is_tag import is_tag
 from service.adapters.data_files.plan.locations import folder_bounds
@@ -25,6 +28,8 @@ _STORAGE_NAMES = frozenset({"py-io-impl"})
 # If the catalog signs each S3 request, the writer has to reach it.
 _SIGNER = "s3.signer"
 _SIGNER_NAMES = frozenset({"uri", "token", "credential"})
+# Others write metadata by PyIceberg itself, which refuses later versions.
+_WRITE_ANY_VERSION = (RestCatalog, CachingSqlCatalog)
 _MAX_CACHED_TABLES = 1_000
 _MAX_CACHED_BYTES = 64 << 20
 _FIELD_BYTES = 2_000
@@ -57,13 +62,19 @@ class PyIcebergWritableTables:
         Raises:
             TableAmbiguous: its name is also that of another table's metadata or version.
             TableNotFound: no table has that name (`nearest` is filled).
-            IngestInvalid: the branch is a tag.
+            IngestInvalid: the branch is a tag, or the catalog's client cannot commit to this format version.
             CatalogDown: the catalog does not answer.
         """
         opened = self._catalogs.opened(name)
         table = opened.table
         if is_tag(table.metadata, branch):
             raise IngestInvalid(f"{branch} is a tag of {name}, not a branch: it cannot be written to.")
+        version = table.metadata.format_version
+        if version > PYICEBERG_WRITES_UP_TO and not isinstance(table.catalog, _WRITE_ANY_VERSION):
+            raise IngestInvalid(
+                f"{name} has format version {version}; in a catalog of this type, tables up to version "
+                f"{PYICEBERG_WRITES_UP_TO} can be written to."
+            )
         described = self._describe(name, writer_state(table))
         return WritableTable(
             TableKey(name, branch),

@@ -10,10 +10,9 @@ from service.errors.table_errors import TableChanged
 from service.ingest.schema_changes.wider_types import is_wider
 from service.ingest.write_schema.check_write_schema import check_write_schema
 from service.ingest.write_schema.projection import Projection
-from service.ingest.write_schema.resolve_targets import NEWEST_FORMAT
 from service.ingest.write_schema.rules.equality_fields import equality_fields
 from service.ingest.write_schema.rules.partition_sources import VOID
-from service.model.ingest.writing import WritableTable, WriteTarget
+from service.model.ingest.writing import NEWEST_FORMAT, WritableTable, WriteTarget
 from service.model.tables.schemas import Field, Primitive, fields_with_paths
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from service.errors.ingest_errors import CreationInvalid, SchemaMismatch
+from service.errors.ingest_errors import CreationInvalid, IngestInvalid, SchemaMismatch
 from service.ingest.one_refusal import OneRefusal, refused_at
 from service.ingest.schema_changes.change_rules import ChangeRules
 from service.ingest.schema_changes.creation_faults import creation_faults
@@ -14,7 +14,7 @@ from service.ingest.schema_changes.plan_schema import SchemaPlan, plan_schema
 from service.ingest.schema_changes.planned_columns import highest_id, planned_columns, with_planned_ids
 from service.ingest.schema_changes.sort_orders import missing_sort_orders, with_sort_orders
 from service.model.ingest.ingest_request import ColumnFields, Write
-from service.model.ingest.writing import TableKey, WritableTable
+from service.model.ingest.writing import NEWEST_FORMAT, TableKey, WritableTable
 from service.model.tables.schema_changes import SchemaChange
 from service.model.tables.schemas import TableSchema, fields_with_paths
 from service.model.tables.table_creation import TableCreation, partition_name
@@ -65,7 +65,7 @@ def plan_table(
     _check_sent(name, writes, table, rules)
     if table is None:
         return _made(name, writes, rules)
-    if table.format_version > _FORMAT:
+    if table.format_version > NEWEST_FORMAT:
         # Nothing can be written to it, which is reported later.
         return TablePlan(table, table)
     orders = missing_sort_orders(writes, table.sort_orders)
@@ -74,6 +74,11 @@ def plan_table(
     plan = _plan(name, writes, table.schema, [field.name for field in table.partition_fields])
     if plan.changes:
         rules.check_evolution(name, plan.field_count)
+    if (orders or plan.changes) and table.format_version > _FORMAT:
+        raise IngestInvalid(
+            f"{name} has format version {table.format_version}; columns and sort orders are added to tables "
+            f"up to version {_FORMAT}. Add them with SQL first."
+        )
     planned = with_sort_orders(table, orders) if orders else table
     if plan.changes:
         planned = replace(planned, schema=_planned(table.schema, plan))

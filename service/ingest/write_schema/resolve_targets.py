@@ -14,10 +14,14 @@ from service.ingest.write_schema.one_upsert import check_one_upsert
 from service.ingest.write_schema.resolve_equality_fields import resolve_equality_fields
 from service.ingest.write_schema.resolve_order import resolve_order
 from service.model.ingest.ingest_request import Violation, Write
-from service.model.ingest.writing import Destination, TableKey, WritableTable, WriteSchema, WriteTarget
-
-# The newest version to which PyIceberg commits.
-NEWEST_FORMAT = 2
+from service.model.ingest.writing import (
+    NEWEST_FORMAT,
+    Destination,
+    TableKey,
+    WritableTable,
+    WriteSchema,
+    WriteTarget,
+)
 
 
 def resolve_targets(

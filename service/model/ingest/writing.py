@@ -16,6 +16,10 @@ LONGEST_WRITE = timedelta(days=1)
 """The greatest age of an ingest's files when it is accepted; no younger file counts as an orphan."""
 
 
+NEWEST_FORMAT = 3
+"""The newest format version of tables that records can be written into."""
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class TableKey:
     """A table and one of its branches, the unit of a commit.
@@ -161,6 +165,8 @@ class RowDelta:
     data_files: tuple[str, ...]
     delete_files: tuple[str, ...]
     summary: Mapping[str, str]
+    replaced_files: tuple[str, ...] = ()
+    """Delete files of the table that the snapshot leaves out, because its own delete the same rows."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from threading import Barrier
+from typing import Any
+from uuid import uuid4
 
 import pyarrow as pa
 import pytest
@@ -16,7 +19,14 @@ from pyiceberg.exceptions import CommitFailedException
 from pyiceberg.schema import Schema
 from pyiceberg.serializers import FromInputFile
 from pyiceberg.table import Table
-from pyiceberg.table.update import AssertRefSnapshotId
+from pyiceberg.table.snapshots import Operation, Snapshot, Summary
+from pyiceberg.table.update import (
+    AddSnapshotUpdate,
+    AssertRefSnapshotId,
+    AssertTableUUID,
+    SetPropertiesUpdate,
+    SetSnapshotRefUpdate,
+)
 from pyiceberg.types import LongType, NestedField, StringType
 
 from service.adapters.catalogs.caching_sql_catalog import MAX_CACHED_BYTES, CachingSqlCatalog
@@ -162,3 +172,82 @@ def test_catalogs_that_open_one_empty_database_together_all_work(postgres: Postg
 
         with ThreadPoolExecutor(4) as pool:
             assert list(pool.map(opened, range(4))) == [[]] * 4
+
+
+UNKNOWN = {"encryption-keys": [{"key-id": "k", "encrypted-key-metadata": "YQ=="}]}
+
+
+@pytest.fixture(params=["json", "gz.metadata.json"])
+def newer(request: pytest.FixtureRequest, catalog: CachingSqlCatalog, table: Table) -> Table:
+    """A table of format version 3, with things that PyIceberg does not know."""
+    table.append(ROWS)
+    written = json.loads(path_of(table.metadata_location).read_text("utf-8"))
+    written["snapshots"] = [
+        snapshot | {"first-row-id": 0, "added-rows": 2, "key-id": "k"} for snapshot in written["snapshots"]
+    ]
+    defaults = {"initial-default": "a", "write-default": "b"}
+    written["schemas"][0]["fields"][1] |= defaults
+    content = json.dumps(written | {"format-version": 3, "next-row-id": 2} | UNKNOWN).encode()
+    path = path_of(table.metadata_location).with_name(f"00009-{uuid4()}.{request.param}")
+    path.write_bytes(gzip.compress(content) if "gz" in request.param else content)
+    return catalog.register_table("a.newer", path.as_uri())
+
+
+def test_a_commit_to_a_newer_format_version_loses_nothing(catalog: CachingSqlCatalog, newer: Table) -> None:
+    before, location = raw(newer), newer.metadata_location
+    snapshot = Snapshot(
+        snapshot_id=77,
+        parent_snapshot_id=newer.metadata.current_snapshot_id,
+        sequence_number=2,
+        manifest_list="file:///list.avro",
+        summary=Summary(Operation.APPEND),
+        schema_id=0,
+        first_row_id=2,
+        added_rows=5,
+    )
+    updates = (
+        AddSnapshotUpdate(snapshot=snapshot),
+        SetSnapshotRefUpdate(
+            ref_name="main",
+            type="branch",
+            snapshot_id=77,
+            max_ref_age_ms=None,
+            max_snapshot_age_ms=None,
+            min_snapshots_to_keep=None,
+        ),
+        SetPropertiesUpdate(updates={"round": "7"}),
+    )
+    newer._do_commit(updates, (AssertTableUUID(uuid=newer.metadata.table_uuid),))
+    after = raw(catalog.load_table("a.newer"))
+    [known, added] = after["snapshots"]
+    assert known == before["snapshots"][0]
+    assert (added["snapshot-id"], added["first-row-id"], added["added-rows"]) == (77, 2, 5)
+    assert (after["next-row-id"], after["last-sequence-number"], after["current-snapshot-id"]) == (7, 2, 77)
+    assert after["properties"] == before["properties"] | {"round": "7"}
+    assert after["metadata-log"][-1]["metadata-file"] == location
+    assert after["refs"]["main"]["snapshot-id"] == 77
+    changed = {
+        *("snapshots", "next-row-id", "last-sequence-number", "current-snapshot-id", "properties", "refs"),
+        *("metadata-log", "snapshot-log", "last-updated-ms"),
+    }
+    assert {name: after[name] for name in before if name not in changed} == {
+        name: value for name, value in before.items() if name not in changed
+    }
+    assert set(after) == set(before)
+
+
+def test_a_table_of_a_newer_format_version_is_not_created(catalog: CachingSqlCatalog) -> None:
+    with pytest.raises(ValueError, match="not created here"):
+        catalog.create_table("a.newer", SCHEMA, properties={"format-version": "3"})
+    assert not catalog.table_exists("a.newer")
+
+
+def raw(table: Table) -> dict[str, Any]:
+    content = path_of(table.metadata_location).read_bytes()
+    text = gzip.decompress(content) if table.metadata_location.endswith(".gz.metadata.json") else content
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def path_of(location: str) -> Path:
+    return Path(location.removeprefix("file://"))

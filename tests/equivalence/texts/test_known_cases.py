@@ -124,6 +124,10 @@ PRUNED = {
         "SELECT f.id, f.k FROM thinned f JOIN dim d ON f.k = d.k WHERE d.year = 1999",
         {"thinned.k"},
     ),
+    "a fact with deletion vectors": (
+        "SELECT f.id, f.k FROM vectored f JOIN dim d ON f.k = d.k WHERE d.year = 1999",
+        {"vectored.k"},
+    ),
     "files of several partition specs": (
         "SELECT f.id FROM evolved f JOIN dim d ON f.k = d.k AND f.b = d.big_k WHERE d.year = 1999",
         {"evolved.k", "evolved.b"},

@@ -222,7 +222,7 @@ def test_names_are_the_tables_own(made: Made, harness: Harness) -> None:
     assert is_read_once(harness.check(sql).pruned)
 
 
-@pytest.mark.parametrize("table", ["thinned", "evolved", "by_both"])
+@pytest.mark.parametrize("table", ["thinned", "vectored", "evolved", "by_both"])
 def test_deletes_and_changed_layouts_are_heeded(table: str, harness: Harness) -> None:
     sql = f"SELECT f.id, d.id, d.price, d.at_utc FROM by_k f JOIN {table} d ON f.k = d.k WHERE d.b > 2"
     assert is_read_once(harness.check(sql).pruned)

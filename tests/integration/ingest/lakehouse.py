@@ -30,6 +30,7 @@ from service.model.tables.tables import TableName
 from service.ports.stores.ingest_log import IngestLog
 from service.ports.tables.stored_orders import StoredOrders
 from service.ports.tables.table_changes import RowDeltas, TableCommits
+from service.ports.tables.vector_writer import VectorWriter
 from tests.contract.catalogs.plain_data_files import (
     COLUMN_IDS,
     SCHEMA,
@@ -69,6 +70,8 @@ class IngestLakehouse:
         self.log_url = log_url
         self.row_deltas: RowDeltas | None = None
         self.stored_orders: StoredOrders | None = None
+        self.vector_writer: VectorWriter | None = None
+        self.vector_rows = 1_000
         self.properties = {"type": "sql", "uri": catalog_url, "warehouse": warehouse}
         if catalog_url.startswith("http:"):
             self.properties = {"type": "rest", "uri": catalog_url}
@@ -96,6 +99,8 @@ class IngestLakehouse:
             first_pause_s=0.01,
             row_deltas=self.row_deltas,
             stored_orders=self.stored_orders,
+            vector_writer=self.vector_writer,
+            vector_rows=self.vector_rows,
         )
 
     def new_rewriting(self, kind: type[Rewriting] = Rewriting) -> Rewriting:

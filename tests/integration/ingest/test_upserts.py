@@ -23,6 +23,7 @@ import pytest
 from pyiceberg.partitioning import UNPARTITIONED_PARTITION_SPEC, PartitionField, PartitionSpec
 from pyiceberg.schema import Schema
 from pyiceberg.table import Table
+from pyiceberg.table.snapshots import Snapshot
 from pyiceberg.transforms import BucketTransform, IdentityTransform, Transform, TruncateTransform
 from pyiceberg.types import (
     BinaryType,
@@ -66,6 +67,7 @@ from spark_session.engine.engine import SparkEngine
 from spark_session.engine.row_deltas import SparkRowDeltas
 from spark_session.engine.stored_orders import SparkStoredOrders
 from spark_session.engine.table_maintenance import SparkTableMaintenance
+from spark_session.engine.vector_writer import SparkVectorWriter
 from spark_session.settings.settings import SparkSettings
 from spark_session.table_sql_name import table_sql_name
 from tests.contract.catalogs.conftest import Postgres
@@ -168,6 +170,7 @@ class Shared:
             made.engine = self.engine
             made.row_deltas = SparkRowDeltas(lambda: self.engine.session)
             made.stored_orders = SparkStoredOrders(self.engine, WITHIN_S)
+            made.vector_writer = SparkVectorWriter(self.engine, WITHIN_S)
             yield made
 
 
@@ -196,12 +199,16 @@ def shared(server: Postgres) -> Iterator[Shared]:
 
 @pytest.fixture
 def lakehouse(request: pytest.FixtureRequest, shared: Shared) -> Iterator[UpsertLakehouse]:
-    """A lakehouse in the SQL catalog, unless the test names another one."""
-    with shared.lakehouse(getattr(request, "param", "lake")) as made:
+    """A lakehouse in the SQL catalog, unless the test names another one. With a `3`, that is the version."""
+    name = getattr(request, "param", "lake")
+    with shared.lakehouse(name.removesuffix("3")) as made:
+        if name.endswith("3"):
+            made.change("ALTER TABLE {} SET TBLPROPERTIES ('format-version'='3')")
         yield made
 
 
 in_both_catalogs = pytest.mark.parametrize("lakehouse", ["lake", "rest"], indirect=True)
+of_version_3 = pytest.mark.parametrize("lakehouse", ["lake3", "rest3"], indirect=True)
 over_rest = pytest.mark.parametrize("lakehouse", ["rest"], indirect=True)
 in_both_widths = pytest.mark.parametrize("width", list(CompactionWidth))
 
@@ -247,9 +254,18 @@ def live_files(table: Table) -> set[Path]:
     """Returns all files of the newest snapshot, including delete files."""
     head = table.current_snapshot()
     assert head is not None
+    return files_of(table, head)
+
+
+def all_files(table: Table) -> set[Path]:
+    """Returns the files of all snapshots."""
+    return {path for snapshot in table.metadata.snapshots for path in files_of(table, snapshot)}
+
+
+def files_of(table: Table, snapshot: Snapshot) -> set[Path]:
     return {
-        Path(entry.data_file.file_path.removeprefix("file://"))
-        for manifest in head.manifests(table.io)
+        Path(entry.data_file.file_path.removeprefix("file:").removeprefix("//"))
+        for manifest in snapshot.manifests(table.io)
         for entry in manifest.fetch_manifest_entry(table.io)
     }
 
@@ -363,6 +379,7 @@ def test_an_upsert_that_was_interrupted_is_committed_once(
     assert lakehouse.states([record, after]) == {IngestState.COMMITTED}
 
 
+@pytest.mark.parametrize("lakehouse", ["lake", "lake3"], indirect=True)
 @pytest.mark.parametrize("kind", [DiesBeforeTheSnapshot, DiesAfterTheSnapshot])
 def test_a_round_of_several_upserts_that_was_interrupted_is_committed_once(
     lakehouse: UpsertLakehouse, kind: type[PyIcebergTableCommits]
@@ -785,6 +802,14 @@ def test_after_its_first_upsert_a_table_has_no_deletes_so_that_every_reader_read
 
 KEY_SETS = ((1,), (1, 2))
 Spec = tuple[str, Transform[Any, Any]] | None
+
+
+def seeds(count: int) -> pytest.MarkDecorator:
+    """Runs a generated test with so many seeds, and once with a table of format version 3."""
+    runs = [*(("lake", seed) for seed in range(count)), ("lake3", 0)]
+    return pytest.mark.parametrize(("lakehouse", "seed"), runs, indirect=["lakehouse"])
+
+
 SPECS: tuple[Spec, ...] = (
     None,
     ("day", IdentityTransform()),
@@ -794,7 +819,7 @@ SPECS: tuple[Spec, ...] = (
 STEPS = 14
 
 
-@pytest.mark.parametrize("seed", range(4))
+@seeds(4)
 def test_upserts_with_and_without_the_deletes_that_delete_nothing_leave_the_same_rows(
     lakehouse: UpsertLakehouse, seed: int
 ) -> None:
@@ -839,6 +864,8 @@ def repartitioned(
     lakehouse: UpsertLakehouse, chosen: random.Random, now: str | None, specs: Sequence[Spec] = SPECS
 ) -> str | None:
     wanted = chosen.choice(specs)
+    if lakehouse.table().metadata.format_version > 2:
+        return repartitioned_by_spark(lakehouse, now, wanted)
     with lakehouse.table().update_spec() as spec:
         if now is not None:
             spec.remove_field(now)
@@ -849,11 +876,24 @@ def repartitioned(
     return name
 
 
+def repartitioned_by_spark(lakehouse: UpsertLakehouse, now: str | None, wanted: Spec) -> str | None:
+    """Does the same to a table that PyIceberg does not write."""
+    if now is not None:
+        lakehouse.change(f"ALTER TABLE {{}} DROP PARTITION FIELD {now}")
+    if wanted is None:
+        return None
+    name, (column, transform) = f"part_{uuid4().hex[:8]}", wanted
+    kind, _, number = str(transform).rstrip("]").partition("[")
+    field = f"{kind}({number}, {column})" if number else column
+    lakehouse.change(f"ALTER TABLE {{}} ADD PARTITION FIELD {field} AS {name}")
+    return name
+
+
 COLUMNS = ((1, 2, 3), (3, 1), (2, 3, 1), None)
 KEYS_OF_ROWS = ((), (1,), (2,), (1, 2), (3,), (1, 3))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@seeds(4)
 def test_whatever_waits_together_is_one_snapshot_with_the_rows_of_one_write_after_the_other(
     lakehouse: UpsertLakehouse, seed: int
 ) -> None:
@@ -962,7 +1002,7 @@ def after_round(stored: list[Row], sent: Sequence[tuple[Row, bool]]) -> list[Row
     return rows + [row for row, is_delete in kept.values() if not is_delete]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@seeds(3)
 def test_late_records_lose_whatever_is_committed_meanwhile(lakehouse: UpsertLakehouse, seed: int) -> None:
     """Compares random records in random order, and other writers between plan and commit, with a list."""
     chosen = random.Random(seed)
@@ -1035,6 +1075,10 @@ def ordered(lakehouse: UpsertLakehouse, sent: Sequence[tuple[Row, bool]]) -> Wri
 
 def append_outside(lakehouse: UpsertLakehouse, row: Row) -> None:
     table = lakehouse.table()
+    if table.metadata.format_version > 2:
+        written = ", ".join("NULL" if value is None else repr(value) for value in row)
+        lakehouse.change(f"INSERT INTO {{}} VALUES ({written})")
+        return
     values = {"id": [row[0]], "day": [row[1]], "note": [row[2]]}
     table.append(pa.table(values, schema=table.schema().as_arrow()))
 
@@ -1167,3 +1211,130 @@ def test_a_round_that_is_late_as_a_whole_is_a_snapshot_without_rows(lakehouse: U
     assert lakehouse.snapshot_count() == 2
     # Everybody reads the table: it has no deletes.
     assert lakehouse.ids() == [1]
+
+
+@of_version_3
+def test_upserts_into_version_3_leave_what_every_reader_reads_at_once(lakehouse: UpsertLakehouse) -> None:
+    lakehouse.commit_all(lakehouse.append((1, 1, "a"), (2, 1, "b")), lakehouse.append((3, None, "c")))
+    lakehouse.commit_all(lakehouse.upsert((1, 2, "new"), (4, 1, "d")), lakehouse.append((1, 3, "appended")))
+    lakehouse.commit_all(lakehouse.upsert((2, 2, "new"), (3, 1, "new")))
+    deletes = [lakehouse.written([(1, None, None)], columns=(1,), deletes=[True])]
+    lakehouse.commit_all(lakehouse.accept_results(deletes))
+    expected = [(2, 2, "new"), (3, 1, "new"), (4, 1, "d")]
+    assert lakehouse.rows() == expected
+    table = lakehouse.table()
+    snapshots = table.metadata.snapshots
+    assert [snapshot.first_row_id for snapshot in snapshots] == [0, 3, 6, 8]
+    summaries = [snapshot.summary for snapshot in snapshots]
+    assert [summary and summary["added-equality-deletes"] for summary in summaries] == [None] * 4
+    assert [summary and summary["added-dvs"] for summary in summaries] == [None, "1", "2", "2"]
+    columns = table.scan().to_arrow().to_pydict().values()
+    assert sorted(zip(*columns, strict=True)) == expected
+    numbers = [row[0] for row in lakehouse.read(lakehouse.key, "_row_id")]
+    assert len(set(numbers)) == len(expected)
+    assert None not in numbers
+    for snapshot, count in zip(snapshots, (3, 5, 5, 3), strict=True):
+        assert len(lakehouse.rows(f"VERSION AS OF {snapshot.snapshot_id}")) == count
+    SparkTableMaintenance(lambda: lakehouse.engine.session).compact(lakehouse.key)
+    assert lakehouse.rows() == expected
+    assert [row[0] for row in lakehouse.read(lakehouse.key, "_row_id")] == numbers
+    head = lakehouse.table().current_snapshot()
+    assert head is not None
+    assert head.summary is not None
+    assert head.summary["total-delete-files"] == "0"
+    lakehouse.commit_all(lakehouse.upsert((4, 9, "last")))
+    assert lakehouse.rows() == [*expected[:2], (4, 9, "last")]
+
+
+class ChangesBetween(PyIcebergTableCommits):
+    """Another writer changes the table just before, once."""
+
+    changes: Sequence[Callable[[], None]] = ()
+
+    def _publish(self, append: SnapshotAppend) -> None:
+        for change in self.changes:
+            change()
+        self.changes = ()
+        super()._publish(append)
+
+
+KEPT = [(2, 1, "b"), (3, 1, "c")]
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ("INSERT INTO {} VALUES (1, 7, 'between')", KEPT),
+        ("DELETE FROM {} WHERE id = 3", KEPT[:1]),
+        ("DELETE FROM {}.branch_audit WHERE id = 3", KEPT),
+        ("ALTER TABLE {} ADD PARTITION FIELD id", KEPT),
+    ],
+    ids=["rows", "vectors", "branch", "spec"],
+)
+@pytest.mark.parametrize("lakehouse", ["lake3"], indirect=True)
+def test_rows_are_looked_for_again_if_the_table_has_changed(
+    lakehouse: UpsertLakehouse, change: str, expected: list[Row]
+) -> None:
+    lakehouse.change("ALTER TABLE {} SET TBLPROPERTIES ('write.delete.mode'='merge-on-read')")
+    lakehouse.commit_all(lakehouse.append((1, 1, "a"), (2, 1, "b"), (3, 1, "c")))
+    lakehouse.change("ALTER TABLE {} CREATE BRANCH audit")
+    commits = lakehouse.new_commits(ChangesBetween)
+    assert isinstance(commits, ChangesBetween)
+    commits.changes = [lambda: lakehouse.change(change)]
+    record = lakehouse.upsert((1, 2, "new"))
+    lakehouse.start_committer(commits=commits).follow(record).result(WITHIN_S)
+    assert not commits.changes
+    assert lakehouse.rows() == [(1, 2, "new"), *expected]
+    table = lakehouse.table()
+    numbers = [snapshot.sequence_number for snapshot in table.metadata.snapshots]
+    assert numbers == list(range(1, len(numbers) + 1))
+    # Vectors of the attempt that failed are gone.
+    folder = Path(table.location().removeprefix("file://")) / "data"
+    assert set(folder.rglob("*.puffin")) == {file for file in all_files(table) if file.suffix == ".puffin"}
+
+
+@pytest.mark.parametrize("lakehouse", ["lake3"], indirect=True)
+def test_rows_of_version_3_are_found_by_keys_of_every_type(lakehouse: UpsertLakehouse) -> None:
+    names = [f"k{place}" for place in range(len(KEYS))]
+    fields = [NestedField(place, names[place - 2], kind) for place, (kind, _, _) in enumerate(KEYS, start=2)]
+    key = TableKey(TableName("lake", "game", f"keys_{uuid4().hex}"))
+    table = lakehouse.create(key.table.table, Schema(NestedField(1, "n", LongType()), *fields))
+    lakehouse.change(f"ALTER TABLE {table_sql_name(key.table)} SET TBLPROPERTIES ('format-version'='3')")
+    every_key = tuple(field.field_id for field in fields)
+
+    def commit(places: Sequence[int | None], numbers: Sequence[int], equality_ids: tuple[int, ...]) -> None:
+        target = replace(
+            target_of(table, key, None), is_upsert=bool(equality_ids), equality_field_ids=equality_ids
+        )
+        keys = {
+            name: pa.array([None if place is None else values[place] for place in places], arrow)
+            for name, (_, arrow, values) in zip(names, KEYS, strict=True)
+        }
+        rows = pa.record_batch({"n": pa.array(numbers, pa.int64()), **keys})
+        result = write_data_files(writer_state(table), target, [rows], WriteBounds())
+        lakehouse.new_commits().commit(Committable(key, uuid4(), (uuid4(),), (result,)))
+
+    commit([0, 1, None, 0], [1, 2, 3, 4], ())
+    commit([0], [5], every_key)
+    assert lakehouse.read(key, "n") == [(2,), (3,), (5,)]
+    commit([None, 1], [6, 7], every_key)
+    assert lakehouse.read(key, "n") == [(5,), (6,), (7,)]
+    for field_id, number in zip(every_key, range(8, 8 + len(KEYS)), strict=True):
+        commit([1], [number], (field_id,))
+        assert lakehouse.read(key, "n") == [(5,), (6,), (number,)]
+    head = table.refresh().current_snapshot()
+    assert head is not None
+    assert head.summary is not None
+    assert (head.summary["added-dvs"], head.summary["total-equality-deletes"]) == ("1", "0")
+
+
+@pytest.mark.parametrize("lakehouse", ["lake3"], indirect=True)
+def test_more_rows_than_vectors_may_have_are_deleted_by_their_keys(lakehouse: UpsertLakehouse) -> None:
+    lakehouse.commit_all(lakehouse.append((1, 1, "a"), (1, 1, "b"), (2, 1, "c"), (3, 1, "d")))
+    lakehouse.vector_rows = 2
+    lakehouse.commit_all(lakehouse.upsert((1, 1, "new")))
+    lakehouse.commit_all(lakehouse.upsert((1, 2, "new"), (2, 2, "new"), (3, 2, "new")))
+    assert lakehouse.rows() == [(1, 2, "new"), (2, 2, "new"), (3, 2, "new")]
+    summaries = [snapshot.summary for snapshot in lakehouse.table().metadata.snapshots[1:]]
+    assert [summary and summary["added-dvs"] for summary in summaries] == ["1", None]
+    assert [summary and summary["added-equality-deletes"] for summary in summaries] == [None, "3"]

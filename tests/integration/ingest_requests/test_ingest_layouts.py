@@ -75,7 +75,7 @@ def test_one_request_goes_to_tables_of_both_format_versions(
         assert table.metadata.format_version == version
 
 
-def test_a_table_of_a_newer_format_is_refused_in_words(
+def test_a_table_of_version_3_takes_records_and_keeps_its_columns(
     gateway: httpx.Client, lake: SqlCatalog, new_table: NewTable
 ) -> None:
     table = new_table()
@@ -87,14 +87,26 @@ def test_a_table_of_a_newer_format_is_refused_in_words(
     name = f"laid.newer_{uuid4().hex}"
     lake.register_table(name, newer.as_uri())
     try:
-        body = {"writes": [write(table, 1), write(table, 2) | {"table": f"lake.{name}"}]}
-        refused = gateway.post("/ingest", json=body)
+        to_newer = {"table": f"lake.{name}"}
+        commits = sent(gateway, write(table, 1, 2), write(table, 3, 4, writeSchema=["day", "id"]) | to_newer)
+        assert [commit["addedRecords"] for commit in commits] == [2, 2]
+        assert_read_alike(gateway, table, reported(1, 2))
+        assert_read_alike(gateway, lake.load_table(name), reported(3, 4))
+        numbers = by_spark(gateway, f"SELECT _row_id AS n FROM lake.{name} ORDER BY id")
+        assert sorted(row["n"] for row in numbers) == [0, 1]
+        upsert = {"mode": "upsert", "equalityFields": ["id"], "records": [{"id": 3, "note": "new"}]}
+        sent(gateway, to_newer | upsert)
+        expected = [{"id": 3, "day": None, "note": "new"}, *reported(4)]
+        assert by_spark(gateway, f"SELECT * FROM lake.{name} ORDER BY id") == expected
+        assert lake.load_table(name).scan().to_arrow().sort_by("id").to_pylist() == expected
+        facts = gateway.get(f"/tables/lake.{name}").json()
+        assert (facts["formatVersion"], facts["recordCount"]) == (3, 2)
+        schema = {"type": "struct", "fields": [{"name": "id", "type": "long"}, {"name": "x", "type": "long"}]}
+        more = {"schema": schema, "evolve": True, "records": [{"id": 5, "x": 1}]}
+        refused = gateway.post("/ingest", json=to_newer | more)
         assert (refused.status_code, refused.json()["code"]) == (422, "INGEST_INVALID")
-        assert refused.headers["Content-Type"] == "application/problem+json"
-        detail = f"lake.{name} has format version 3; tables up to version 2 can be written to."
-        assert refused.json()["detail"] == detail
-        assert refused.json()["errors"] == [{"detail": detail, "pointer": "/writes/1"}]
-        assert_read_alike(gateway, table, [])
+        assert "format version 3; columns and sort orders" in refused.json()["detail"]
+        assert lake.load_table(name).schema().column_names == ["id", "day", "note"]
     finally:
         lake.drop_table(name)
 

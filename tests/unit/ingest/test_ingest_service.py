@@ -238,8 +238,8 @@ def test_of_two_that_are_the_same_at_once_the_files_of_the_loser_go(ingests: Fak
 
 
 def test_a_table_of_a_newer_format_is_refused_before_anything_is_written(ingests: FakeIngests) -> None:
-    ingests.tables.put(replace(TABLE, format_version=3))
-    with pytest.raises(IngestInvalid, match="format version 3"):
+    ingests.tables.put(replace(TABLE, format_version=4))
+    with pytest.raises(IngestInvalid, match="format version 4"):
         ingests.accept(request(write({"id": 1, **DAY})), "ann", FULL_ACCESS)
     assert not ingests.files.files
 

@@ -123,5 +123,13 @@ class IngestSettings(BaseModel):
         600.0,
         gt=0,
         le=86_400,
-        description="how long one such read may take; after that the commit waits, and tries again",
+        description="how long one such read may take, or one search for the rows that an upsert deletes by"
+        " position; after that the commit waits, and tries again",
+    )
+    ingest_upsert_vector_rows: int = Field(
+        1_000_000,
+        ge=0,
+        le=100_000_000,
+        description="how many rows of a table of format version 3 one commit deletes by deletion vectors,"
+        " which every reader knows; more are deleted by their keys. 0: all are",
     )

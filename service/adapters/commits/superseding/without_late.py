@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from itertools import chain
-from uuid import UUID
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyiceberg.schema import Schema, index_by_id
+from pyiceberg.schema import Schema
 from pyiceberg.table import Table
-from pyiceberg.table.refs import MAIN_BRANCH
-from pyiceberg.table.snapshots import Snapshot
-from pyiceberg.types import FixedType, IcebergType, TimeType, UUIDType
 
 from service.adapters.commits.live_files import data_manifests
 from service.adapters.commits.needed_deletes import NeededDeletes, is_unpartitioned
+from service.adapters.commits.superseding.asked_keys import (
+    ASKED_BYTES,
+    column_names,
+    head_of,
+    keys_for_engine,
+    pieces,
+    schema_of,
+    unreadable_column,
+)
 from service.adapters.commits.superseding.late_records import late_records
 from service.adapters.commits.superseding.ordered_entries import OrderedFiles
 from service.adapters.commits.superseding.rewritten_files import without_places
@@ -29,9 +32,6 @@ from service.errors.ingest_errors import UpsertNotPossible
 from service.errors.unavailable import StorageDown
 from service.model.ingest.writing import Committable, WriteResult, WriteTarget
 from service.ports.tables.stored_orders import StoredOrders, StoredOrdersQuery
-
-ASKED_BYTES = 16 * 1024**2
-"""How many bytes of keys are sent to the engine at once. It has them as text, and then as rows."""
 
 
 def is_ordered(committable: Committable) -> bool:
@@ -106,7 +106,7 @@ class LateFilter:
     ) -> Callable[[pa.Table], pa.Table]:
         def find(keys: pa.Table) -> pa.Table:
             found = []
-            for start, some in _pieces(keys, self.asked_bytes):
+            for start, some in pieces(keys, self.asked_bytes):
                 asked = _question(table, committable, target, some)
                 if asked is None:
                     return pa.table({"number": pa.array([], pa.int64()), "order": pa.nulls(0)})
@@ -118,75 +118,34 @@ class LateFilter:
         return find
 
 
-def _pieces(keys: pa.Table, byte_count: int) -> Iterator[tuple[int, pa.Table]]:
-    """Yields the keys in pieces of about so many bytes, each with the number of its first key."""
-    count = max(1, -(-keys.nbytes // byte_count))
-    length = -(-keys.num_rows // count)
-    for start in range(0, keys.num_rows, length):
-        yield start, keys.slice(start, length)
-
-
 def _question(
     table: Table, committable: Committable, target: WriteTarget, keys: pa.Table
 ) -> StoredOrdersQuery | None:
     """Returns None where no stored row can have an order."""
-    head = _head(table, committable.key.branch)
+    head = head_of(table, committable.key.branch)
     if head is None:
         return None
-    # A snapshot is read with the columns of its own time.
-    schema = table.schema() if head.schema_id is None else table.schemas()[head.schema_id]
+    schema = schema_of(table, head)
     assert target.order_field_id is not None
-    order = _name(schema, target.order_field_id)
+    [order] = column_names(schema, [target.order_field_id])
     if order is None:
         return None
     ids = target.equality_field_ids
     _check_readable(schema, {target.order_field_id, *ids}, str(committable.key.table))
-    names = tuple(_name(schema, field_id) for field_id in ids)
-    kinds = [table.schema().find_field(field_id).field_type for field_id in ids]
-    columns = [_as_engines_have(*pair) for pair in zip(keys.columns, kinds, strict=True)]
-    asked = pa.Table.from_arrays(columns, names=keys.column_names)
-    has_current_names = names == tuple(_name(table.schema(), field_id) for field_id in ids)
+    names = column_names(schema, ids)
+    asked = keys_for_engine(keys, [table.schema().find_field(field_id).field_type for field_id in ids])
+    has_current_names = names == column_names(table.schema(), ids)
     return StoredOrdersQuery(committable.key, head.snapshot_id, names, order, asked, has_current_names)
 
 
 def _check_readable(schema: Schema, wanted: Set[int], table: str) -> None:
-    """Checks that Spark reads the snapshot: otherwise the round would wait for ever.
-
-    A column may have been added since the records were accepted, or dropped since the snapshot was made.
-    """
-    fields = index_by_id(schema)
-    times = (
-        schema.find_column_name(field_id)
-        for field_id, field in fields.items()
-        if isinstance(field.field_type, TimeType)
-    )
-    names = Counter(field.name.lower() for field in schema.fields)
-    alike = (
-        field.name for field in schema.fields if field.field_id in wanted and names[field.name.lower()] > 1
-    )
-    column = next(chain(times, alike), None)
+    """Checks that Spark reads the snapshot: otherwise the round would wait for ever."""
+    column = unreadable_column(schema, wanted)
     if column is not None:
         raise UpsertNotPossible(
             f"The newest snapshot of {table} has the column {column}, which Spark cannot read, so the order "
             "of records cannot be compared with its rows. Send them without orderBy."
         )
-
-
-def _as_engines_have(column: pa.ChunkedArray, kind: IcebergType) -> pa.ChunkedArray:
-    """Returns the keys in a type that Spark has, with the same values."""
-    if isinstance(kind, UUIDType):
-        texts = [None if value is None else str(UUID(bytes=value)) for value in column.to_pylist()]
-        return pa.chunked_array([pa.array(texts, pa.string())])
-    return column.cast(pa.binary()) if isinstance(kind, FixedType) else column
-
-
-def _head(table: Table, branch: str) -> Snapshot | None:
-    ref = table.metadata.refs.get(branch) or table.metadata.refs.get(MAIN_BRANCH)
-    return table.metadata.snapshot_by_id(ref.snapshot_id) if ref else None
-
-
-def _name(schema: Schema, field_id: int) -> str | None:
-    return next((field.name for field in schema.fields if field.field_id == field_id), None)
 
 
 def _common_target(table: Table, results: Sequence[WriteResult]) -> WriteTarget:

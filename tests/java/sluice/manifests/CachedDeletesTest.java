@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
+import org.apache.iceberg.BaseTable;
 import org.apache.iceberg.BatchScan;
 import org.apache.iceberg.DataFile;
 import org.apache.iceberg.DeleteFile;
@@ -26,14 +27,18 @@ import org.apache.iceberg.FileMetadata;
 import org.apache.iceberg.FileScanTask;
 import org.apache.iceberg.MetadataColumns;
 import org.apache.iceberg.Metrics;
+import org.apache.iceberg.RowDelta;
 import org.apache.iceberg.ScanTask;
 import org.apache.iceberg.Table;
 import org.apache.iceberg.expressions.Expression;
 import org.apache.iceberg.io.CloseableIterable;
 import org.apache.iceberg.types.Conversions;
 import org.apache.iceberg.types.Types;
+import org.apache.iceberg.util.ContentFileUtil;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 final class CachedDeletesTest {
 
@@ -42,15 +47,17 @@ final class CachedDeletesTest {
 
     private final ManifestCache cache = new ManifestCache();
     private final Random chosen = new Random(13);
-    private final Table table = table(2);
+    private Table table = table(2);
 
     @BeforeEach
     void bound() {
         cache.keepAtMost(64 << 20);
     }
 
-    @Test
-    void eachFileHasItsDeletesAsWithIceberg() throws Exception {
+    @ParameterizedTest
+    @ValueSource(ints = {2, 3})
+    void eachFileHasItsDeletesAsWithIceberg(int version) throws Exception {
+        table = table(version);
         int deletes = 0;
         for (int round = 0; round < ROUNDS; round++) {
             commit(table, chosen, round);
@@ -62,8 +69,10 @@ final class CachedDeletesTest {
         assertTrue(deletes > ROUNDS, "no file has deletes, so nothing is proven");
     }
 
-    @Test
-    void aFilterLeavesNoDeleteOut() throws Exception {
+    @ParameterizedTest
+    @ValueSource(ints = {2, 3})
+    void aFilterLeavesNoDeleteOut(int version) throws Exception {
+        table = table(version);
         int filtered = 0;
         for (int round = 0; round < ROUNDS; round++) {
             commit(table, chosen, round);
@@ -125,11 +134,35 @@ final class CachedDeletesTest {
         if (round % 3 == 0) {
             table.newRowDelta().addDeletes(equality("equality-" + round)).commit();
         } else if (round % 3 == 1) {
-            DataFile file = anyFile();
-            if (file != null) {
-                table.newRowDelta().addDeletes(positions(file, "positions-" + round, chosen.nextBoolean())).commit();
+            FileScanTask any = anyFile();
+            if (any != null) {
+                RowDelta delta = table.newRowDelta()
+                    .validateFromSnapshot(table.currentSnapshot().snapshotId())
+                    .addDeletes(positions(any.file(), "positions-" + round));
+                any.deletes().stream().filter(ContentFileUtil::isDV).forEach(delta::removeDeletes);
+                delta.commit();
             }
         }
+    }
+
+    private DeleteFile positions(DataFile file, String name) {
+        boolean isVector = ((BaseTable) table).operations().current().formatVersion() > 2;
+        return isVector ? vector(file, name) : positions(file, name, chosen.nextBoolean());
+    }
+
+    /** Returns a deletion vector, whose file may hold others. */
+    private DeleteFile vector(DataFile file, String name) {
+        return FileMetadata.deleteFileBuilder(table.specs().get(file.specId()))
+            .ofPositionDeletes()
+            .withPath(table.location() + "/data/" + name + ".puffin")
+            .withFormat(FileFormat.PUFFIN)
+            .withFileSizeInBytes(90)
+            .withPartition(file.partition())
+            .withReferencedDataFile(file.location())
+            .withContentOffset(4 + chosen.nextInt(9))
+            .withContentSizeInBytes(40)
+            .withRecordCount(1 + chosen.nextInt(3))
+            .build();
     }
 
     private DeleteFile equality(String name) {
@@ -165,10 +198,10 @@ final class CachedDeletesTest {
             3L, Map.of(), Map.of(column, 3L), Map.of(column, 0L), Map.of(), Map.of(column, lower), Map.of(column, upper));
     }
 
-    private DataFile anyFile() throws Exception {
-        List<DataFile> files = new ArrayList<>();
+    private FileScanTask anyFile() throws Exception {
+        List<FileScanTask> files = new ArrayList<>();
         try (CloseableIterable<FileScanTask> tasks = table.newScan().planFiles()) {
-            tasks.forEach(task -> files.add(task.file()));
+            tasks.forEach(files::add);
         }
         return files.isEmpty() ? null : files.get(chosen.nextInt(files.size()));
     }

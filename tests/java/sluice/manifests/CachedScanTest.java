@@ -28,6 +28,8 @@ import org.apache.iceberg.metrics.ScanReport;
 import org.apache.iceberg.types.Types;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 final class CachedScanTest {
 
@@ -41,10 +43,11 @@ final class CachedScanTest {
         cache.keepAtMost(ENOUGH);
     }
 
-    @Test
-    void anyFilterSelectsTheFilesThatIcebergSelects() throws Exception {
+    @ParameterizedTest
+    @ValueSource(ints = {2, 3})
+    void anyFilterSelectsTheFilesThatIcebergSelects(int version) throws Exception {
         Random chosen = new Random(7);
-        Table table = table(2);
+        Table table = table(version);
         int selected = 0;
         for (int round = 0; round < ROUNDS; round++) {
             commit(table, chosen, round);
@@ -202,7 +205,7 @@ final class CachedScanTest {
 
     @Test
     void tablesThatPlanInOtherWaysStayAsTheyAre() {
-        assertNull(CachedTable.of(table(3), cache, List.of()));
+        assertNull(CachedTable.of(table(4), cache, List.of()));
         BaseTable table = (BaseTable) table(2);
         assertNull(CachedTable.of(new BaseTable(table.operations(), "item") {}, cache, List.of()));
         assertNotNull(CachedTable.of(table, cache, List.of()));

@@ -9,6 +9,7 @@ import java.util.Random;
 import org.apache.iceberg.BatchScan;
 import org.apache.iceberg.DataFile;
 import org.apache.iceberg.DataFiles;
+import org.apache.iceberg.DeleteFile;
 import org.apache.iceberg.FileFormat;
 import org.apache.iceberg.FileScanTask;
 import org.apache.iceberg.Metrics;
@@ -59,7 +60,11 @@ final class ScannedTables {
     static Table table(InMemoryCatalog catalog, int version) {
         PartitionSpec spec = PartitionSpec.builderFor(SCHEMA).identity("k").build();
         Map<String, String> properties = Map.of("format-version", String.valueOf(version));
-        return catalog.createTable(TableIdentifier.of("shop", "item"), SCHEMA, spec, properties);
+        return catalog.buildTable(TableIdentifier.of("shop", "item"), SCHEMA)
+            .withPartitionSpec(spec)
+            .withProperties(properties)
+            .withLocation("memory://shop/item")
+            .create();
     }
 
     static CachedTable cached(Table table, ManifestCache cache) {
@@ -168,13 +173,15 @@ final class ScannedTables {
 
     private static String described(FileScanTask task) {
         DataFile file = task.file();
-        List<String> deletes = task.deletes().stream().map(each -> each.location()).sorted().toList();
+        List<String> deletes = task.deletes().stream().map(ScannedTables::described).sorted().toList();
         return String.join(
             " ",
             file.location(),
             String.valueOf(file.partition()),
             String.valueOf(file.specId()),
             String.valueOf(file.dataSequenceNumber()),
+            String.valueOf(file.fileSequenceNumber()),
+            String.valueOf(file.firstRowId()),
             String.valueOf(file.recordCount()),
             String.valueOf(file.splitOffsets()),
             String.valueOf(file.lowerBounds()),
@@ -184,6 +191,17 @@ final class ScannedTables {
             String.valueOf(task.schema()),
             String.valueOf(task.residual()),
             String.valueOf(deletes));
+    }
+
+    private static String described(DeleteFile file) {
+        return String.join(
+            " ",
+            file.location(),
+            String.valueOf(file.dataSequenceNumber()),
+            String.valueOf(file.referencedDataFile()),
+            String.valueOf(file.contentOffset()),
+            String.valueOf(file.contentSizeInBytes()),
+            String.valueOf(file.recordCount()));
     }
 
     /** Returns what a scan reports when its tasks are closed. */

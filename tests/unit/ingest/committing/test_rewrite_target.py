@@ -54,7 +54,7 @@ def test_renamed_moved_and_widened_columns_fit() -> None:
         (table(replace(ID, type=STRING)), (ID,), "column id has another type"),
         (table(replace(ID, type=Struct((NOTE,)))), (ID,), "column id has another type"),
         (table(ID, replace(NOTE, is_required=True)), (ID,), "note is required"),
-        (replace(table(ID), format_version=3), (ID,), "format version 3"),
+        (replace(table(ID), format_version=4), (ID,), "format version 4"),
         (replace(table(ID), table_uuid=UUID(int=2)), (ID,), "another table of the same name"),
         (partitioned_by(table(ID, replace(DAY, is_required=True)), "day"), (ID,), "day"),
         (partitioned_by(table(ID, PLACE), "place.city"), (ID,), "partitioned by place.city"),

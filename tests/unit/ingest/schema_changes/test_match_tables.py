@@ -267,7 +267,7 @@ def test_a_write_schema_that_breaks_rules_leaves_no_table_and_no_column_behind(i
 
 
 def test_what_is_wrong_with_any_write_is_reported_with_all_the_rest(ingests: FakeIngests) -> None:
-    newer = replace(OTHERS, key=TableKey(TableName("lake", "logs", "newer")), format_version=3)
+    newer = replace(OTHERS, key=TableKey(TableName("lake", "logs", "newer")), format_version=4)
     ingests.tables.put(newer)
     differs = write({}, Field(1, "id", STRING), place="/writes/0", write_schema=("nope",))
     made = write({}, table=MISSING, place="/writes/1", create=None)
@@ -498,7 +498,7 @@ def test_a_record_that_lacks_what_is_required_says_how_a_column_becomes_optional
     ingests.close(WITHIN_S)
 
 
-def test_tables_of_another_format_are_left_alone() -> None:
+def test_columns_of_tables_of_version_3_are_left_alone() -> None:
     table: WritableTable = replace(EVENTS, format_version=3)
     ingests = FakeIngests(table)
     with pytest.raises(IngestInvalid, match="format version 3"):

@@ -14,8 +14,8 @@ import sluice.tuples.ScanTuples;
 final class CachedTable extends BaseTable {
 
     private static final long serialVersionUID = 1;
-    /** Later versions give rows numbers, and deletes another form. */
-    private static final int LAST_VERSION = 2;
+    /** What a later version adds to manifests is not known here. */
+    private static final int LAST_VERSION = 3;
 
     private final transient ManifestCache cache;
     private final transient TableMetadata loaded;

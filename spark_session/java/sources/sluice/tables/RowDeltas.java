@@ -12,26 +12,29 @@ import org.apache.iceberg.HasTableOperations;
 import org.apache.iceberg.ManifestFiles;
 import org.apache.iceberg.ManifestWriter;
 import org.apache.iceberg.RowDelta;
+import org.apache.iceberg.Snapshot;
 import org.apache.iceberg.SnapshotParser;
 import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.TableOperations;
 import org.apache.iceberg.inmemory.InMemoryOutputFile;
 import org.apache.iceberg.spark.Spark3Util;
 import org.apache.iceberg.util.JsonUtil;
+import org.apache.iceberg.util.SnapshotUtil;
 import org.apache.spark.sql.SparkSession;
 
 /**
- * Builds snapshots from data files and equality deletes, and commits none of them.
+ * Builds snapshots from data files and deletes, and commits none of them.
  *
- * <p>Nothing is validated against other commits, because an equality delete names no file. It reaches everything that
- * was committed before it, and nothing that is committed after it.
+ * <p>Nothing is validated against other commits. An equality delete names no file: it reaches everything that was
+ * committed before it, and nothing that is committed after it. Deletion vectors are of the snapshot that the new one
+ * follows, and the commit requires that it is still the newest one.
  */
 public final class RowDeltas {
 
     private static final long SNAPSHOT_ID = 1;
 
     /**
-     * Writes the manifests of one snapshot and returns its JSON. Nothing: the table's metadata is no longer the one
+     * Writes the manifests of one snapshot, without the table's delete files that are `replaced`, and returns its JSON. Nothing: the table's metadata is no longer the one
      * at that location. Any other answer names the file whose JSON cannot be read, by its place among data and
      * deletes, and why; see `unreadable`.
      */
@@ -42,6 +45,7 @@ public final class RowDeltas {
             String branch,
             List<String> data,
             List<String> deletes,
+            List<String> replaced,
             Map<String, String> summary)
             throws Exception {
         var table = (HasTableOperations) Spark3Util.loadIcebergTable(session, name);
@@ -57,6 +61,14 @@ public final class RowDeltas {
         String reason = added(data, deletes, base, delta);
         if (reason != null) {
             return reason;
+        }
+        for (String each : replaced) {
+            delta.removeDeletes((DeleteFile) file(each, base));
+        }
+        Snapshot head = SnapshotUtil.latestSnapshot(base, branch);
+        if (head != null) {
+            // Otherwise, a vector that replaces another one of any age would be a conflict.
+            delta.validateFromSnapshot(head.snapshotId());
         }
         summary.forEach(delta::set);
         delta.toBranch(branch);
