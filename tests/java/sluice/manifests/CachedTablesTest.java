@@ -61,7 +61,7 @@ final class CachedTablesTest {
 
     @Test
     void otherTablesAndCommandsStayAsTheyAre() {
-        DataSourceV2Relation later = relation(new SparkTable(table(3)));
+        DataSourceV2Relation later = relation(new SparkTable(table(4)));
         assertSame(later, rule.apply(later));
         DataSourceV2Relation relation = relation(new SparkTable(table(2)));
         LogicalPlan write = AppendData.byPosition(
