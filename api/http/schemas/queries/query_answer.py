@@ -47,14 +47,17 @@ class StatusAnswer(WireModel):
 
     state: QueryState
     queue: Annotated[
-        QueueAnswer | None, Field(description="null unless the query is QUEUED at the replica that answers")
+        QueueAnswer | None,
+        Field(
+            description="null unless the query is QUEUED; at another replica, as that one reported it last"
+        ),
     ]
     error: QueryErrorAnswer | None
     queued_ms: int
     elapsed_ms: int
     progress: Annotated[
         ProgressAnswer | None,
-        Field(description="null unless the query runs at the replica that answers"),
+        Field(description="null unless the query runs; at another replica, as that one reported it last"),
     ]
 
 

@@ -44,7 +44,8 @@ class ListedQueryAnswer(WireModel):
     queue: Annotated[
         QueueAnswer | None,
         Field(
-            description="where it waits at the gateway that is asked; for the newest 100 that wait, else null"
+            description="where it waits; for the newest 100 that wait at the gateway that is asked, and for"
+            " 100 of each other one, as it reported some seconds ago; else null"
         ),
     ]
     queued_ms: int
