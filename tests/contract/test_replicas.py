@@ -16,9 +16,8 @@ from sqlalchemy import create_engine, text
 from service.adapters.postgres.query_records.metrics_store import PostgresQueryStore
 from service.adapters.postgres.query_records.replicas import PostgresReplicas
 from service.errors.unavailable import MetricsStoreDown
-from service.model.operations.resource_groups import QueuePlace
 from service.model.query.history import MAX_SQL_CHARACTERS, QueryListing
-from service.model.query.progress import EngineProgress, Phase, QueryProgress, ScanProgress
+from service.model.query.progress import EngineProgress, Phase, QueryProgress, QueuePlace, ScanProgress
 from service.model.query.query import QueryRecord, QueryState
 from service.model.query.replicas import BegunRequest, OpenQuery, ProgressReport, Replica
 from service.ports.stores.query_store import QueryStore

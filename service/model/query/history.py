@@ -9,7 +9,7 @@ from uuid import UUID
 
 from service.model.filters.filter_record import Reason
 from service.model.filters.key_set import FilterSource
-from service.model.operations.resource_groups import QueuePlace
+from service.model.query.progress import QueuePlace
 from service.model.query.query import QueryRecord, QueryState
 from service.model.query.scan_metrics import Selection
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
-from service.model.operations.resource_groups import QueuePlace
-from service.model.query.progress import QueryProgress
+from service.model.query.progress import QueryProgress, QueuePlace
 from service.model.query.query import QueryRecord, QueryState
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from service.model.operations.resource_groups import QueuePlace
-from service.model.query.progress import Phase, QueryProgress
+from service.model.query.progress import Phase, QueryProgress, QueuePlace
 from service.model.query.query import QueryState
 from service.model.query.replicas import ProgressReport
 from service.ports.engine.running_queries import RunningQueries

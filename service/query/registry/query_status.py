@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from service.errors.gateway_error import GatewayError
-from service.model.operations.resource_groups import QueuePlace
-from service.model.query.progress import QueryProgress
+from service.model.query.progress import QueryProgress, QueuePlace
 from service.model.query.query import QueryRecord
 from service.model.query.results import Manifest, ResultFormat
 

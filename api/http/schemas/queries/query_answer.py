@@ -11,7 +11,7 @@ from api.http.schemas.problem import ProblemError
 from api.http.schemas.queries.progress import ProgressAnswer
 from api.http.schemas.wire import WireModel
 from api.http.schemas.write_answer import WriteAnswer
-from service.model.operations.resource_groups import QueuePlace
+from service.model.query.progress import QueuePlace
 from service.model.query.query import QueryState
 from service.model.query.results import ResultFormat
 from service.model.query.reuse import Reused, ReuseKind

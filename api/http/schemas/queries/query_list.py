@@ -10,8 +10,8 @@ from pydantic import Field
 
 from api.http.schemas.queries.query_answer import LinksAnswer, QueueAnswer, queue_answer
 from api.http.schemas.wire import StrictModel, WireModel
-from service.model.operations.resource_groups import QueuePlace
 from service.model.query.history import QuerySummary
+from service.model.query.progress import QueuePlace
 from service.model.query.query import QueryState
 
 

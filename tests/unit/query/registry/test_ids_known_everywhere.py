@@ -14,10 +14,9 @@ import pytest
 
 from service.errors.query_errors import QueryNotFound, RequestIdReused, TooManyQueries
 from service.errors.unavailable import MetricsStoreDown
-from service.model.operations.resource_groups import QueuePlace
 from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.history import QueryListing
-from service.model.query.progress import Phase, QueryProgress
+from service.model.query.progress import Phase, QueryProgress, QueuePlace
 from service.model.query.query import QueryRecord, QueryRequest, QueryState
 from service.model.query.replicas import ProgressReport, Replica
 from service.query.query_service import QueryBounds, QueryService, Submission

@@ -9,8 +9,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from service.errors.query_errors import QueryEnded
-from service.model.operations.resource_groups import QueuePlace
-from service.model.query.progress import EngineProgress, Phase, ScanProgress
+from service.model.query.progress import EngineProgress, Phase, QueuePlace, ScanProgress
 from service.model.query.query import QueryState
 from service.model.query.replicas import OpenQuery, ProgressReport, Replica
 from service.query.execution.run_query import run_query
