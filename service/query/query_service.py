@@ -20,7 +20,7 @@ from service.model.query.query import QueryRequest, QueryState
 from service.model.query.replicas import BegunRequest
 from service.model.query.statement_text import may_write
 from service.ports.stores.query_store import QueryHistory, QueryStore
-from service.ports.stores.replicas import SharedQueries
+from service.ports.stores.replicas import SharedProgress, SharedQueries
 from service.query.execution.run_query import QueryPorts
 from service.query.explaining.planning_service import PlanningService
 from service.query.explaining.query_explainer import QueryExplainer
@@ -34,6 +34,8 @@ from service.query.registry.known_requests import KnownRequests
 from service.query.registry.open_queries import open_queries
 from service.query.registry.other_replicas import NoOtherReplicas, OtherReplicas
 from service.query.registry.presence import Presence, PresenceBounds
+from service.query.registry.progress_of import report_of
+from service.query.registry.progress_reports import ProgressReports
 from service.query.registry.query_handle import QueryHandle
 from service.query.registry.query_registry import QueryRegistry, no_place
 from service.query.registry.query_status import QueryStatus
@@ -263,10 +265,15 @@ class QueryService:
             self.workers.cancel,
             self._forget,
             bounds,
+            self._reports(replicas, bounds.report_valid_s),
             on_lost,
         )
         presence.start()
         return presence
+
+    def _reports(self, replicas: SharedProgress, valid_s: float) -> ProgressReports:
+        report = partial(report_of, place=self.workers.place, running=self.ports.running)
+        return ProgressReports(replicas, report, self.ports.clock, valid_s)
 
     def _forget(self, query_id: UUID) -> None:
         self.registry.forget(query_id)

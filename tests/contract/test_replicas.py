@@ -17,8 +17,9 @@ from service.adapters.postgres.query_records.metrics_store import PostgresQueryS
 from service.adapters.postgres.query_records.replicas import PostgresReplicas
 from service.errors.unavailable import MetricsStoreDown
 from service.model.query.history import MAX_SQL_CHARACTERS, QueryListing
+from service.model.query.progress import EngineProgress, Phase, QueryProgress, QueuePlace, ScanProgress
 from service.model.query.query import QueryRecord, QueryState
-from service.model.query.replicas import BegunRequest, OpenQuery, Replica
+from service.model.query.replicas import BegunRequest, OpenQuery, ProgressReport, Replica
 from service.ports.stores.query_store import QueryStore
 from service.ports.stores.replicas import Replicas, SharedQueries
 from tests.contract.test_metrics_store import NOBODY_THERE
@@ -27,6 +28,15 @@ from tests.fakes.query_records import SUBMITTED_AT, full_record
 from tests.fakes.replicas import FakeReplicas, MeetingPlace
 
 LOST_AFTER_S = 20.0
+RUNS = ProgressReport(
+    progress=QueryProgress(
+        phase=Phase.RUNNING,
+        percent=40,
+        counters=EngineProgress(stages_total=2, tasks_completed=4, tasks_total=10, rows=9, bytes=None),
+        scans=(ScanProgress("lake.shop.sales", rows=9, data_files=3), ScanProgress(None)),
+    )
+)
+WAITS = ProgressReport(queue=QueuePlace(3, 1800, "global.ann"))
 
 
 @dataclass(frozen=True)
@@ -60,9 +70,11 @@ def meeting(request: pytest.FixtureRequest) -> Iterator[Meeting]:
             connection.execute(
                 text("UPDATE replicas SET last_seen = last_seen - make_interval(secs => :seconds)"), back
             )
-            connection.execute(
-                text("UPDATE open_queries SET told_at = told_at - make_interval(secs => :seconds)"), back
-            )
+            for column in ("told_at", "progress_at", "progress_until"):
+                connection.execute(
+                    text(f"UPDATE open_queries SET {column} = {column} - make_interval(secs => :seconds)"),
+                    back,
+                )
 
     with engine.begin() as connection:
         connection.execute(text("TRUNCATE queries, replicas CASCADE"))
@@ -236,6 +248,53 @@ def test_a_state_that_changed_is_reported_again(meeting: Meeting) -> None:
     seen = found(there, query)
     assert seen is not None
     assert (seen.record.state, seen.record.queued_ms) == (QueryState.RUNNING, 500)
+
+
+def report_of(replicas: Replicas, query: OpenQuery) -> ProgressReport | None:
+    seen = found(replicas, query)
+    return None if seen is None else seen.report
+
+
+def test_the_others_see_how_far_a_query_is_for_as_long_as_its_report_counts(meeting: Meeting) -> None:
+    here, there = meeting.replica(), meeting.replica()
+    runs, waits, silent = running(), changed(state=QueryState.QUEUED), running()
+    here.beat([runs, waits, silent], (), ())
+    assert report_of(there, runs) is None
+    here.report_progress({id_of(runs): ProgressReport(), id_of(waits): WAITS}, 9)
+    here.report_progress({id_of(runs): RUNS}, 9)
+    assert (report_of(there, runs), report_of(there, waits)) == (RUNS, WAITS)
+    assert report_of(there, silent) is None
+    shown = {each.query_id: each.queue for each in there.listed(QueryListing("ann", 9))}
+    assert shown == {id_of(runs): None, id_of(waits): WAITS.queue, id_of(silent): None}
+    # Another state does not take the report away.
+    here.beat([runs], [id_of(runs)], ())
+    assert report_of(there, runs) == RUNS
+    meeting.pass_time(10)
+    assert report_of(there, runs) is None
+    assert [each.queue for each in there.listed(QueryListing("ann", 9))] == [None, None, None]
+    here.report_progress({id_of(runs): RUNS}, 9)
+    assert report_of(there, runs) == RUNS
+    meeting.pass_time(-60)
+    assert report_of(there, runs) is None
+
+
+def test_a_replica_reports_only_queries_that_are_open_there(meeting: Meeting) -> None:
+    here, there = meeting.replica(), meeting.replica()
+    query = running()
+    here.beat([query], (), ())
+    there.beat([], (), ())
+    there.report_progress({id_of(query): RUNS, uuid4(): RUNS}, 9)
+    assert report_of(here, query) is None
+
+
+def test_a_report_may_hold_any_text(meeting: Meeting) -> None:
+    here, there, query = meeting.replica(), meeting.replica(), changed(state=QueryState.QUEUED)
+    here.beat([query], (), ())
+    here.report_progress({id_of(query): ProgressReport(QueuePlace(1, None, "ü\0\ud800"))}, 9)
+    seen = found(there, query)
+    assert seen is not None
+    assert seen.queue is not None
+    assert seen.queue.group.startswith("ü")
 
 
 def test_what_has_left_its_record_is_open_no_more(meeting: Meeting) -> None:
@@ -412,6 +471,7 @@ def test_a_store_that_is_down_is_named() -> None:
             lambda: replicas.ask_to_cancel(uuid4()),
             lambda: replicas.claim(running()),
             lambda: replicas.listed(QueryListing(None, 1)),
+            lambda: replicas.report_progress({uuid4(): RUNS}, 9),
             replicas.canceled,
             replicas.leave,
         ]
@@ -421,3 +481,24 @@ def test_a_store_that_is_down_is_named() -> None:
             assert "127.0.0.1" not in caught.value.detail
     finally:
         replicas.close()
+
+
+def test_a_report_waits_for_nobody_who_writes_the_query(metrics_url: str) -> None:
+    here, query, engine = PostgresReplicas(metrics_url, named()), running(), create_engine(metrics_url)
+    try:
+        here.beat([query], (), ())
+        with engine.begin() as connection:
+            connection.execute(
+                text("SELECT FROM open_queries WHERE query_id = :id FOR UPDATE"), {"id": id_of(query)}
+            )
+            here.report_progress({id_of(query): RUNS}, 9)
+        assert report_of(here, query) is None
+        with engine.begin() as connection:
+            connection.execute(text("UPDATE open_queries SET progress = '{\"queue\": 7}'"))
+            connection.execute(text("UPDATE open_queries SET progress_at = now()"))
+            connection.execute(text("UPDATE open_queries SET progress_until = now() + interval '9 s'"))
+        # Another version may write another form.
+        assert report_of(here, query) is None
+    finally:
+        here.close()
+        engine.dispose()

@@ -21,12 +21,11 @@ from service.errors.query_errors import (
     ResultExpired,
 )
 from service.errors.unavailable import ShuttingDown
-from service.model.operations.resource_groups import QueuePlace
 from service.model.policies.decisions import Access
 from service.model.query.description import Description, ParameterType
 from service.model.query.explanation import PLANNED, Explanation
 from service.model.query.history import PruningSummary, QueryListing, QuerySummary, TablePruning, summary_of
-from service.model.query.progress import QueryProgress
+from service.model.query.progress import QueryProgress, QueuePlace
 from service.model.query.query import QueryError, QueryRecord, QueryRequest, QueryState
 from service.model.query.replicas import SeenReplica
 from service.model.query.results import Chunk, Column, Manifest

@@ -13,7 +13,14 @@ from service.errors.query_errors import ReplicaLost
 from service.errors.unavailable import MetricsStoreDown
 from service.model.query.history import QueryListing, QuerySummary, summary_of
 from service.model.query.query import QueryError, QueryState
-from service.model.query.replicas import BegunRequest, Decided, OpenQuery, Replica, SeenReplica
+from service.model.query.replicas import (
+    BegunRequest,
+    Decided,
+    OpenQuery,
+    ProgressReport,
+    Replica,
+    SeenReplica,
+)
 from tests.fakes.clock import FakeClock
 from tests.fakes.metrics_store import FakeMetricsStore
 
@@ -22,12 +29,21 @@ LATELY_MS = 300_000
 
 @dataclass
 class Row:
-    """An open query, the replica that runs it, and whether its cancel was requested."""
+    """An open query, the replica that runs it, whether its cancel was requested, and its last report."""
 
     replica_id: UUID
     query: OpenQuery
     reported_ms: int
     is_canceled: bool = False
+    report: ProgressReport | None = None
+    report_from_ms: int = 0
+    report_until_ms: int = 0
+
+    def seen(self, now_ms: int) -> OpenQuery:
+        """Returns the query as other replicas see it at this moment."""
+        is_fresh = self.report_from_ms <= now_ms <= self.report_until_ms
+        elapsed_ms = self.query.elapsed_ms + now_ms - self.reported_ms
+        return replace(self.query, elapsed_ms=elapsed_ms, report=self.report if is_fresh else None)
 
 
 @dataclass
@@ -67,6 +83,7 @@ class FakeReplicas:
         self.looks = 0
         self.claims = 0
         self.lists = 0
+        self.reports: list[Mapping[UUID, ProgressReport]] = []
 
     def beat(
         self, opened: Sequence[OpenQuery], reported: Collection[UUID], closed: Collection[UUID]
@@ -89,7 +106,8 @@ class FakeReplicas:
                 query_id = query.record.query_id
                 before = rows.get(query_id)
                 if query_id not in lost:
-                    rows[query_id] = Row(own, query, now_ms, before is not None and before.is_canceled)
+                    opened_row = before or Row(own, query, now_ms)
+                    rows[query_id] = replace(opened_row, query=query, reported_ms=now_ms)
             for query_id in closed:
                 rows.pop(query_id, None)
             canceled = {
@@ -117,11 +135,7 @@ class FakeReplicas:
     def find(self, query_ids: Collection[UUID]) -> Mapping[UUID, OpenQuery]:
         with self.place.lock:
             rows, now_ms = self.place.open_rows(), self.place.now_ms()
-            return {
-                query_id: replace(row.query, elapsed_ms=row.query.elapsed_ms + now_ms - row.reported_ms)
-                for query_id, row in rows.items()
-                if query_id in query_ids
-            }
+            return {query_id: row.seen(now_ms) for query_id, row in rows.items() if query_id in query_ids}
 
     def claim(self, query: OpenQuery) -> BegunRequest | None:
         asked, own, now_ms = query.record, self.replica.replica_id, self.place.now_ms()
@@ -144,7 +158,8 @@ class FakeReplicas:
             rows = [
                 row for row in self.place.open_rows().values() if row.replica_id != self.replica.replica_id
             ]
-        found = [summary_of(row.query.record, row.query.elapsed_ms) for row in rows]
+        queries = [row.seen(self.place.now_ms()) for row in rows]
+        found = [replace(summary_of(query.record, query.elapsed_ms), queue=query.queue) for query in queries]
         taken = sorted(filter(listing.takes, found), key=lambda summary: summary.position, reverse=True)
         return taken[: listing.limit]
 
@@ -191,6 +206,16 @@ class FakeReplicas:
             own = self.replica.replica_id
             self.looks += 1
             return {query_id for query_id, row in rows if row.replica_id == own and row.is_canceled}
+
+    def report_progress(self, reports: Mapping[UUID, ProgressReport], valid_s: float) -> None:
+        with self.place.lock:
+            rows, now_ms = self.place.open_rows(), self.place.now_ms()
+            self.reports.append(reports)
+            for query_id, report in reports.items():
+                row = rows.get(query_id)
+                if row is not None and row.replica_id == self.replica.replica_id:
+                    row.report, row.report_from_ms = report, now_ms
+                    row.report_until_ms = now_ms + round(valid_s * 1000)
 
     def leave(self) -> None:
         with self.place.lock:

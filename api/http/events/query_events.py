@@ -106,7 +106,7 @@ class QueryEvents:
             return None
 
     def _interval_s(self, status: QueryStatus | None) -> float:
-        is_rare = status is None or (status.record.state is QueryState.RUNNING and status.progress is None)
+        is_rare = status is None or (status.record.state is QueryState.RUNNING and status.is_elsewhere)
         return min(self._pace.interval_s * (ELSEWHERE if is_rare else 1), self._pace.heartbeat_s)
 
     def _events(self, status: QueryStatus | None) -> list[bytes]:

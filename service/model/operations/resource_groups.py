@@ -104,18 +104,6 @@ class ResourceGroups:
 
 
 @dataclass(frozen=True, slots=True)
-class QueuePlace:
-    """Where a query waits: 1 is the next of its group's line; 0: it is being planned.
-
-    `estimated_wait_ms` is None until queries were seen to run.
-    """
-
-    position: int
-    estimated_wait_ms: int | None
-    group: str
-
-
-@dataclass(frozen=True, slots=True)
 class GroupUse:
     """How many queries of a configured group wait and run now; groups of single callers count together."""
 

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from service.model.filters.filter_record import Reason
 from service.model.filters.key_set import FilterSource
+from service.model.query.progress import QueuePlace
 from service.model.query.query import QueryRecord, QueryState
 from service.model.query.scan_metrics import Selection
 
@@ -28,7 +29,10 @@ class QueryPosition:
 
 @dataclass(frozen=True, slots=True)
 class QuerySummary:
-    """One query in a list; `sql` is its beginning."""
+    """One query in a list; `sql` is its beginning.
+
+    `queue` is its place in the queue of another replica, as that one reported it.
+    """
 
     query_id: UUID
     sql: str
@@ -40,6 +44,7 @@ class QuerySummary:
     row_count: int = 0
     tags: Mapping[str, str] = field(default_factory=dict)
     caller: str = ""
+    queue: QueuePlace | None = None
 
     @property
     def position(self) -> QueryPosition:

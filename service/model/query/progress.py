@@ -1,4 +1,4 @@
-"""How far a running query is."""
+"""Where a query waits, and how far one is that runs."""
 
 from __future__ import annotations
 
@@ -62,3 +62,15 @@ class QueryProgress:
     percent: int
     counters: EngineProgress | None
     scans: tuple[ScanProgress, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class QueuePlace:
+    """Where a query waits: 1 is the next of its group's line; 0: it is being planned.
+
+    `estimated_wait_ms` is None until queries were seen to run.
+    """
+
+    position: int
+    estimated_wait_ms: int | None
+    group: str

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
-from service.model.query.query import QueryRecord
+from service.model.query.progress import QueryProgress, QueuePlace
+from service.model.query.query import QueryRecord, QueryState
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +37,34 @@ class SeenReplica:
 
 
 @dataclass(frozen=True, slots=True)
+class ProgressReport:
+    """Where an open query waits, or how far it is, as its caller may see it; None: neither is known."""
+
+    queue: QueuePlace | None = None
+    progress: QueryProgress | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class OpenQuery:
-    """A query that has not ended, as its replica knows it; `elapsed_ms` counts from its submission."""
+    """A query that has not ended, as its replica knows it; `elapsed_ms` counts from its submission.
+
+    `report` is the last one of its replica; None: there is none, or it is too old.
+    """
 
     record: QueryRecord
     elapsed_ms: int
+    report: ProgressReport | None = None
+
+    @property
+    def queue(self) -> QueuePlace | None:
+        """Where it waits. A report may be older than the state."""
+        is_queued = self.record.state is QueryState.QUEUED
+        return self.report.queue if self.report is not None and is_queued else None
+
+    @property
+    def progress(self) -> QueryProgress | None:
+        """How far it is."""
+        return None if self.report is None else self.report.progress
 
 
 @dataclass(frozen=True, slots=True)

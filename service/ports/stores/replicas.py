@@ -7,7 +7,7 @@ from typing import Protocol
 from uuid import UUID
 
 from service.model.query.history import QueryListing, QuerySummary
-from service.model.query.replicas import BegunRequest, Decided, OpenQuery, SeenReplica
+from service.model.query.replicas import BegunRequest, Decided, OpenQuery, ProgressReport, SeenReplica
 
 
 class Replicas(Protocol):
@@ -112,5 +112,19 @@ class OpenElsewhere(Protocol):
         """
 
 
-class SharedQueries(Replicas, OpenRequests, OpenElsewhere, SeenReplicas, Protocol):
+class SharedProgress(Protocol):
+    """Reports how far this replica's queries are: `OpenQuery.report` has it at the others."""
+
+    def report_progress(self, reports: Mapping[UUID, ProgressReport], valid_s: float) -> None:
+        """Replaces the reports of these queries. Others see them for `valid_s`, by the store's clock.
+
+        A query that this replica has not written down is left out, and so is one that another process writes
+        at this moment: a report waits for nobody.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+
+
+class SharedQueries(Replicas, OpenRequests, OpenElsewhere, SeenReplicas, SharedProgress, Protocol):
     """The open queries of all replicas."""

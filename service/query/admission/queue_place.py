@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from service.model.operations.resource_groups import QueryClass, QueuePlace
+from service.model.operations.resource_groups import QueryClass
+from service.model.query.progress import QueuePlace
 from service.query.admission.group_node import GroupNode, K, Stage, Ticket
 from service.query.admission.service_times import ServiceTimes
 

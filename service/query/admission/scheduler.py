@@ -11,13 +11,13 @@ from service.model.operations.resource_groups import (
     GroupPath,
     GroupUse,
     QueryClass,
-    QueuePlace,
     ResourceGroup,
     ResourceGroups,
     group_name,
 )
 from service.model.query.planned_work import PlannedWork
 from service.model.query.priority import Priority
+from service.model.query.progress import QueuePlace
 from service.query.admission.group_node import GroupNode, K, Stage, Ticket
 from service.query.admission.group_tree import GroupTree
 from service.query.admission.lines import join_line, leave_line

@@ -48,7 +48,8 @@ class QueryExplainer:
         """
         query = self._known.held(query_id, caller)
         if query is None:
-            return explain(self._known.record(query_id, caller), self._ports.calls)
+            found = self._known.unheld(query_id, caller)
+            return replace(explain(found.record, self._ports.calls), progress=found.progress)
         if query.record.state.is_final:
             with suppress(FutureTimeoutError):
                 query.recorded.result(RECORD_WAIT_S)

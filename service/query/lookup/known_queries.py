@@ -59,7 +59,16 @@ class KnownQueries:
             QueryNotFound: this caller has no such query.
             MetricsStoreDown: its record cannot be read now.
         """
-        return self._found(query_id, caller).record
+        return self.unheld(query_id, caller).record
+
+    def unheld(self, query_id: UUID, caller: str) -> QueryStatus:
+        """Returns what is known of a query that is not held here, without the shape of its result.
+
+        Raises:
+            QueryNotFound: this caller has no such query.
+            MetricsStoreDown: its record cannot be read now.
+        """
+        return self._found(query_id, caller)
 
     def reported(self, query_id: UUID, caller: str) -> QueryStatus:
         """Returns the recorded status, or that of the replica where the query is open.
@@ -136,4 +145,8 @@ class KnownQueries:
 
     def _open_elsewhere(self, query_id: UUID) -> QueryStatus | None:
         found = self._others.find(query_id)
-        return None if found is None else QueryStatus(found.record, found.elapsed_ms)
+        if found is None:
+            return None
+        return QueryStatus(
+            found.record, found.elapsed_ms, progress=found.progress, queue=found.queue, is_elsewhere=True
+        )

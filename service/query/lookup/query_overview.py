@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from itertools import islice
 from uuid import UUID
 
-from service.model.operations.resource_groups import QueuePlace
 from service.model.query.history import PruningSummary, QueryListing, QuerySummary, TablePruning
+from service.model.query.progress import QueuePlace
 from service.model.query.replicas import SeenReplica
 from service.model.tables.tables import TableName
 from service.ports.clock import Clock

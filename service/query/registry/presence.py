@@ -17,6 +17,7 @@ from service.periodic_worker import PeriodicWorker
 from service.ports.clock import Clock
 from service.ports.stores.query_store import Journal
 from service.ports.stores.replicas import SharedQueries
+from service.query.registry.progress_reports import ProgressReports
 from service.query.registry.query_handle import QueryHandle
 from service.query.registry.query_registry import QueryRegistry
 from service.query.registry.reported_queries import ReportedQueries
@@ -46,6 +47,11 @@ class PresenceBounds:
     interval_s: float = 3.0
     lost_after_s: float = 20.0
 
+    @property
+    def report_valid_s(self) -> float:
+        """How long a report of progress counts: two later beats may be missing."""
+        return 3 * self.interval_s
+
 
 class Presence:
     """Beats in a thread of its own; any thread may call any method.
@@ -64,11 +70,12 @@ class Presence:
         end: Callable[[QueryHandle, QueryEnded], None],
         forget: Callable[[UUID], None],
         bounds: PresenceBounds,
+        reports: ProgressReports,
         on_lost: Callable[[Collection[UUID]], None] = lambda _: None,
     ) -> None:
         """`end` ends a query for a reason; `forget` drops a query whose record in the store is right.
 
-        `on_lost` gets the queries of lost replicas that this one has closed.
+        `reports` follow each beat. `on_lost` gets the queries of lost replicas that this one has closed.
         """
         self._replicas = replicas
         self._book = book
@@ -77,6 +84,7 @@ class Presence:
         self._end = end
         self._forget = forget
         self._bounds = bounds
+        self._reports = reports
         self._on_lost = on_lost
         self._reported = ReportedQueries()
         self._watched = WatchedQueries(replicas)
@@ -178,6 +186,8 @@ class Presence:
             self._note_beat(now_ms, store_ms)
             if now_ms >= self._judges_from_ms:
                 self._judge()
+            if self._has_others:
+                self._reports.send(self._reported.all())
         except MetricsStoreDown:
             self._beaten_ms = None
             if not self._is_away:

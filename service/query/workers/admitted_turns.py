@@ -13,15 +13,10 @@ from cachetools import LRUCache
 
 from service.errors.query_errors import TooManyQueries
 from service.errors.unavailable import ShuttingDown
-from service.model.operations.resource_groups import (
-    GroupPath,
-    GroupUse,
-    QueuePlace,
-    ResourceGroups,
-    group_name,
-)
+from service.model.operations.resource_groups import GroupPath, GroupUse, ResourceGroups, group_name
 from service.model.operations.usage import PoolUse
 from service.model.query.planned_work import PlannedWork
+from service.model.query.progress import QueuePlace
 from service.ports.clock import Clock
 from service.ports.telemetry.query_metrics import AdmissionMetrics
 from service.query.admission.scheduler import Scheduler

@@ -14,9 +14,10 @@ from service.errors.gateway_error import GatewayError
 from service.errors.query_errors import QueryCanceled, QueryEnded, TooManyQueries
 from service.errors.unavailable import ShuttingDown
 from service.model.operations.health import PartHealth, PartState
-from service.model.operations.resource_groups import GroupPath, GroupUse, QueuePlace
+from service.model.operations.resource_groups import GroupPath, GroupUse
 from service.model.operations.usage import PoolUse
 from service.model.query.planned_work import PlannedWork
+from service.model.query.progress import QueuePlace
 from service.periodic_worker import PeriodicWorker
 from service.ports.engine.query_engine import CpuTimes
 from service.query.execution.run_query import QueryPorts, run_query

@@ -10,7 +10,7 @@ import pytest
 
 from service.errors.query_errors import QueryFailed
 from service.model.operations.health import PartHealth, PartState
-from service.model.operations.resource_groups import QueuePlace
+from service.model.query.progress import QueuePlace
 from service.model.query.query import QueryState
 from sluice_client import connect
 from tests.client.cli.running import Cli

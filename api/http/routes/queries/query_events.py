@@ -66,8 +66,8 @@ async def follow_query(
     """The query's state and progress as server-sent events, until it has ended.
 
     A client that connects again gets the state of that moment, not the events that it missed. The stream also
-    ends when the gateway stops, and after `event_stream_max_s`: connect again. A query of another replica has
-    no progress here.
+    ends when the gateway stops, and after `event_stream_max_s`: connect again. The progress of a query of
+    another replica is what that one reported last.
     """
     structlog.contextvars.bind_contextvars(query_id=str(query_id))
     choose(accept, [MEDIA_TYPE])

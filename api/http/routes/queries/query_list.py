@@ -44,5 +44,5 @@ def _page(queries: QueryService, listing: QueryListing, limit: int) -> QueriesAn
     shown = found[:limit]
     places = queries.overview.places(each.query_id for each in shown if each.state is QueryState.QUEUED)
     token = page_token(shown[-1].position) if len(found) > limit else None
-    listed = [listed_query(summary, places.get(summary.query_id)) for summary in shown]
+    listed = [listed_query(summary, places.get(summary.query_id, summary.queue)) for summary in shown]
     return QueriesAnswer(queries=listed, next_page_token=token)

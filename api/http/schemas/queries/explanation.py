@@ -125,7 +125,7 @@ class ExplanationAnswer(WireModel):
     ]
     progress: Annotated[
         ProgressAnswer | None,
-        Field(description="null unless the query runs at the replica that answers"),
+        Field(description="null unless the query runs; at another replica, as that one reported it last"),
     ]
 
 

@@ -11,7 +11,7 @@ from api.http.schemas.problem import ProblemError
 from api.http.schemas.queries.progress import ProgressAnswer
 from api.http.schemas.wire import WireModel
 from api.http.schemas.write_answer import WriteAnswer
-from service.model.operations.resource_groups import QueuePlace
+from service.model.query.progress import QueuePlace
 from service.model.query.query import QueryState
 from service.model.query.results import ResultFormat
 from service.model.query.reuse import Reused, ReuseKind
@@ -47,14 +47,17 @@ class StatusAnswer(WireModel):
 
     state: QueryState
     queue: Annotated[
-        QueueAnswer | None, Field(description="null unless the query is QUEUED at the replica that answers")
+        QueueAnswer | None,
+        Field(
+            description="null unless the query is QUEUED; at another replica, as that one reported it last"
+        ),
     ]
     error: QueryErrorAnswer | None
     queued_ms: int
     elapsed_ms: int
     progress: Annotated[
         ProgressAnswer | None,
-        Field(description="null unless the query runs at the replica that answers"),
+        Field(description="null unless the query runs; at another replica, as that one reported it last"),
     ]
 
 

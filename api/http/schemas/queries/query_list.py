@@ -10,8 +10,8 @@ from pydantic import Field
 
 from api.http.schemas.queries.query_answer import LinksAnswer, QueueAnswer, queue_answer
 from api.http.schemas.wire import StrictModel, WireModel
-from service.model.operations.resource_groups import QueuePlace
 from service.model.query.history import QuerySummary
+from service.model.query.progress import QueuePlace
 from service.model.query.query import QueryState
 
 
@@ -44,7 +44,8 @@ class ListedQueryAnswer(WireModel):
     queue: Annotated[
         QueueAnswer | None,
         Field(
-            description="where it waits at the gateway that is asked; for the newest 100 that wait, else null"
+            description="where it waits; for the newest 100 that wait at the gateway that is asked, and for"
+            " 100 of each other one, as it reported some seconds ago; else null"
         ),
     ]
     queued_ms: int

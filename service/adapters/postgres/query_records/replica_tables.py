@@ -27,7 +27,10 @@ class ReplicaRow(Base):
 
 
 class OpenQueryRow(Base):
-    """A query that has not ended, or has no record yet; `elapsed_ms` is as of `told_at`."""
+    """A query that has not ended, or has no record yet; `elapsed_ms` is as of `told_at`.
+
+    `progress` is its replica's report, which counts from `progress_at` to `progress_until`.
+    """
 
     __tablename__ = "open_queries"
 
@@ -48,3 +51,6 @@ class OpenQueryRow(Base):
     elapsed_ms: Mapped[int]
     told_at: Mapped[datetime] = mapped_column(server_default=NOW)
     is_canceled: Mapped[bool] = mapped_column(server_default=false())
+    progress: Mapped[dict[str, Any] | None] = mapped_column(JSONB())
+    progress_at: Mapped[datetime | None]
+    progress_until: Mapped[datetime | None]

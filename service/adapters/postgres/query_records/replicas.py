@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, timedelta
 from typing import Any
 from uuid import UUID
@@ -30,6 +32,7 @@ from sqlalchemy.dialects.postgresql import Insert, insert
 from sqlalchemy.sql.dml import ReturningInsert
 
 from service.adapters.postgres.query_records.metrics_rows import query_values
+from service.adapters.postgres.query_records.progress_json import progress_json, progress_report
 from service.adapters.postgres.query_records.take_lost import (
     NOW,
     OPEN_QUERIES,
@@ -46,7 +49,14 @@ from service.adapters.postgres.shared.storable import storable
 from service.errors.query_errors import ReplicaLost
 from service.model.query.history import MAX_SQL_CHARACTERS, QueryListing, QuerySummary, summary_of
 from service.model.query.query import QueryRecord, QueryState
-from service.model.query.replicas import BegunRequest, Decided, OpenQuery, Replica, SeenReplica
+from service.model.query.replicas import (
+    BegunRequest,
+    Decided,
+    OpenQuery,
+    ProgressReport,
+    Replica,
+    SeenReplica,
+)
 
 # If a crash of PostgreSQL loses the latest rows, nothing is lost: the next heartbeat writes them again.
 _CONNECTION = CONNECTION | {"options": f"{CONNECTION['options']} -c synchronous_commit=off"}
@@ -60,6 +70,25 @@ _HELD = text(
             AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
             AND (classid::bigint << 32) | objid::bigint = :lock
     )
+    """
+)
+# A row that somebody else has locked is left out: who waits for no lock is in no deadlock, and the record of
+# a query that ends needs its row.
+_REPORTED = text(
+    """
+    WITH free AS (
+        SELECT query_id, report.value
+        FROM open_queries JOIN jsonb_each(CAST(:reports AS jsonb)) AS report
+            ON query_id = CAST(report.key AS uuid)
+        WHERE replica_id = :replica_id
+        FOR NO KEY UPDATE OF open_queries SKIP LOCKED
+    )
+    UPDATE open_queries
+    SET progress = free.value,
+        progress_at = clock_timestamp(),
+        progress_until = clock_timestamp() + make_interval(secs => :valid_s)
+    FROM free
+    WHERE open_queries.query_id = free.query_id
     """
 )
 _OPENED = (
@@ -153,7 +182,7 @@ class PostgresReplicas:
         statement = _listed(listing).where(OPEN_QUERIES.c.replica_id != self._replica.replica_id)
         with self._transaction() as connection:
             found = [_open_query(row) for row in connection.execute(statement)]
-        return [summary_of(query.record, query.elapsed_ms) for query in found]
+        return [replace(summary_of(query.record, query.elapsed_ms), queue=query.queue) for query in found]
 
     def seen(self, limit: int) -> Sequence[SeenReplica]:
         """Implements `SeenReplicas`."""
@@ -170,6 +199,13 @@ class PostgresReplicas:
         """Implements the port's `canceled`."""
         with self._transaction() as connection:
             return frozenset(connection.scalars(self._canceled()))
+
+    def report_progress(self, reports: Mapping[UUID, ProgressReport], valid_s: float) -> None:
+        """Implements `SharedProgress`."""
+        written = {str(query_id): progress_json(report) for query_id, report in reports.items()}
+        given = {"replica_id": self._replica.replica_id, "reports": json.dumps(written), "valid_s": valid_s}
+        with self._transaction() as connection:
+            connection.execute(_REPORTED, given)
 
     def leave(self) -> None:
         """Implements the port's `leave`."""
@@ -275,8 +311,10 @@ def _opened(rows: Sequence[Mapping[str, object]]) -> Executable:
 def _opened_rows(sql: ColumnElement[str] = OPEN_QUERIES.c.sql) -> Select[tuple[Any, ...]]:
     row = OPEN_QUERIES.c
     by_now_ms = row.elapsed_ms + milliseconds(NOW - row.told_at)
-    others = (column for column in row if column.name != "sql")
-    return select(*others, sql, by_now_ms.label("by_now_ms"))
+    is_fresh = NOW.between(row.progress_at, row.progress_until)
+    progress = case((is_fresh, row.progress), else_=null()).label("progress")
+    others = (column for column in row if column.name not in ("sql", "progress"))
+    return select(*others, sql, progress, by_now_ms.label("by_now_ms"))
 
 
 def _listed(listing: QueryListing) -> Select[tuple[Any, ...]]:
@@ -312,4 +350,4 @@ def _open_query(row: Any) -> OpenQuery:
         tags=row.tags,
         queued_ms=row.queued_ms,
     )
-    return OpenQuery(record, row.by_now_ms)
+    return OpenQuery(record, row.by_now_ms, progress_report(row.progress))

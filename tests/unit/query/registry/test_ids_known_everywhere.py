@@ -16,8 +16,9 @@ from service.errors.query_errors import QueryNotFound, RequestIdReused, TooManyQ
 from service.errors.unavailable import MetricsStoreDown
 from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.history import QueryListing
+from service.model.query.progress import Phase, QueryProgress, QueuePlace
 from service.model.query.query import QueryRecord, QueryRequest, QueryState
-from service.model.query.replicas import Replica
+from service.model.query.replicas import ProgressReport, Replica
 from service.query.query_service import QueryBounds, QueryService, Submission
 from service.query.registry.awaited_records import AwaitedBounds, AwaitedRecords
 from service.query.registry.presence import PresenceBounds
@@ -176,6 +177,32 @@ def test_a_query_that_is_open_at_one_gateway_is_listed_by_both() -> None:
         both.here.journal.write()
         [listed] = both.there.queries.overview.list_queries(listing)
         assert listed.state is QueryState.SUCCEEDED
+
+
+def test_a_query_that_another_gateway_reports_has_its_queue_and_its_progress() -> None:
+    with pair() as both:
+        both.meet()
+        with both.here.bench.engine.paused():
+            query_id = both.submit()
+            both.here.bench.engine.wait_for_runs(1)
+            both.given_out(query_id)
+            progress = QueryProgress(phase=Phase.RUNNING, percent=40, counters=None)
+            both.here.replicas.report_progress({query_id: ProgressReport(None, progress)}, 9)
+            status = both.there.queries.status(query_id, "ann")
+            assert (status.progress, status.is_elsewhere) == (progress, True)
+            assert both.there.queries.explainer.explain(query_id, "ann").progress == progress
+            with pytest.raises(QueryNotFound):
+                both.there.queries.status(query_id, "bob")
+
+            waiting = both.submit()
+            both.given_out(waiting)
+            place = QueuePlace(1, 1800, "global.ann")
+            both.here.replicas.report_progress({waiting: ProgressReport(place)}, 9)
+            assert both.there.queries.status(waiting, "ann").queue == place
+            listed = both.there.queries.overview.list_queries(QueryListing("ann", limit=10))
+            assert {each.query_id: each.queue for each in listed} == {query_id: None, waiting: place}
+            assert both.there.queries.overview.list_queries(QueryListing("bob", limit=10)) == []
+            assert not both.here.queries.status(query_id, "ann").is_elsewhere
 
 
 def new_request() -> QueryRequest:

@@ -9,20 +9,25 @@ from uuid import UUID, uuid4
 import pytest
 
 from service.errors.query_errors import QueryEnded
+from service.model.query.progress import EngineProgress, Phase, QueuePlace, ScanProgress
 from service.model.query.query import QueryState
-from service.model.query.replicas import Replica
+from service.model.query.replicas import OpenQuery, ProgressReport, Replica
 from service.query.execution.run_query import run_query
 from service.query.registry.presence import LONG_MS, REST_MS, Presence, PresenceBounds
+from service.query.registry.progress_of import report_of
+from service.query.registry.progress_reports import MOST_REPORTED, MOST_SCANS, ProgressReports
 from service.query.registry.query_handle import QueryHandle
 from service.query.registry.recorded import record
 from tests.fakes.clock import FakeClock
 from tests.fakes.journal import FakeJournal
 from tests.fakes.metrics_store import FakeMetricsStore
 from tests.fakes.replicas import FakeReplicas, MeetingPlace
+from tests.fakes.running_queries import FakeRunningQueries
 from tests.polling import until
 from tests.unit.query.conftest import Bench
 
 BOUNDS = PresenceBounds(interval_s=3, lost_after_s=20)
+WAITS = QueuePlace(3, 1800, "global.ann")
 
 
 @dataclass
@@ -32,6 +37,8 @@ class Here:
     place: MeetingPlace
     clock: FakeClock
     forgotten: list[UUID] = field(default_factory=list)
+    running: FakeRunningQueries = field(default_factory=FakeRunningQueries)
+    look_s: float = 0
 
     def __post_init__(self) -> None:
         self.bench = Bench(clock=self.clock, journal=FakeJournal(self.place.store))
@@ -44,7 +51,13 @@ class Here:
             self.end,
             self.forgotten.append,
             BOUNDS,
+            ProgressReports(self.replicas, self.report_of, self.clock, BOUNDS.report_valid_s),
         )
+
+    def report_of(self, query: QueryHandle) -> ProgressReport:
+        """Reports its queue or its progress; every look at it takes as long as `look_s`."""
+        self.clock.advance(timedelta(seconds=self.look_s))
+        return report_of(query, lambda _: WAITS, self.running)
 
     def end(self, query: QueryHandle, reason: QueryEnded) -> None:
         """Cancels a query as workers do: one that waits ends at once."""
@@ -72,6 +85,11 @@ class Both:
             self.place.clock.advance(timedelta(seconds=step))
             for replica in beating:
                 replica.presence.beat()
+
+    def seen_there(self, query: QueryHandle) -> OpenQuery:
+        found = self.there.presence.find(query.query_id)
+        assert found is not None
+        return found
 
     def record_code(self, query_id: UUID) -> str | None:
         found = self.place.store.find(query_id)
@@ -106,6 +124,82 @@ def test_a_short_query_costs_nothing_and_a_long_one_is_reported_with_each_state(
     run_query(other := both.here.bench.query(), both.here.bench.ports)
     both.here.presence.announce(other)
     assert both.there.state(other.query_id) is None
+
+
+def test_the_others_see_where_a_query_waits_and_how_far_it_is(both: Both) -> None:
+    both.pass_time(1, both.there, both.here)
+    query = both.here.bench.query()
+    both.here.presence.announce(query)
+    both.pass_time(LONG_MS / 1000, both.here)
+    found = both.seen_there(query)
+    assert (found.queue, found.progress) == (WAITS, None)
+    query.start(both.here.clock.elapsed_ms())
+    query.progress.enter(Phase.RUNNING)
+    both.here.running.counters[query.query_id] = EngineProgress(tasks_completed=1, tasks_total=4)
+    both.pass_time(BOUNDS.interval_s, both.here)
+    found = both.seen_there(query)
+    assert found.progress is not None
+    assert (found.queue, found.progress.percent) == (None, 25)
+    # Its replica does not report any more: the number would be old.
+    both.pass_time(BOUNDS.report_valid_s + 1, both.there)
+    assert both.seen_there(query).progress is None
+
+
+def test_nothing_is_reported_of_young_queries_or_without_others(both: Both) -> None:
+    both.pass_time(1, both.here)
+    both.here.presence.announce(both.here.bench.query())
+    both.pass_time(BOUNDS.interval_s, both.here)
+    assert both.here.replicas.reports == []
+    both.pass_time(BOUNDS.interval_s, both.there, both.here)
+    assert len(both.here.replicas.reports) == 1
+    young = both.here.bench.query()
+    both.here.presence.announce(young)
+    both.here.presence.beat()
+    assert young.query_id not in both.here.replicas.reports[-1]
+
+
+def test_reports_are_bounded_and_those_that_run_come_first(both: Both) -> None:
+    both.pass_time(1, both.there, both.here)
+    queries = [both.here.bench.query() for _ in range(MOST_REPORTED + 1)]
+    last = queries[-1]
+    for query in queries:
+        both.here.presence.announce(query)
+    last.start(both.here.clock.elapsed_ms())
+    last.progress.enter(Phase.RUNNING)
+    scans = (ScanProgress("lake.shop.sales"),) * (MOST_SCANS + 1)
+    both.here.running.counters[last.query_id] = EngineProgress(rows=7, scans=scans)
+    both.pass_time(BOUNDS.interval_s, both.here)
+    [reports] = both.here.replicas.reports
+    assert len(reports) == MOST_REPORTED
+    progress = reports[last.query_id].progress
+    assert progress is not None
+    assert progress.counters is not None
+    assert (progress.counters.rows, progress.scans) == (7, ())
+
+
+def test_slow_reports_do_not_hold_up_the_next_beat(both: Both) -> None:
+    both.pass_time(1, both.there, both.here)
+    for _ in range(10):
+        both.here.presence.announce(both.here.bench.query())
+    both.here.look_s = 0.2
+    both.pass_time(BOUNDS.interval_s, both.here)
+    [reports] = both.here.replicas.reports
+    assert len(reports) == 3
+
+
+def test_a_report_that_cannot_be_written_changes_nothing_else(both: Both) -> None:
+    both.pass_time(1, both.there, both.here)
+    query = both.here.bench.query()
+    both.here.presence.announce(query)
+
+    def fail(_: QueryHandle) -> ProgressReport:
+        both.place.store.is_down = True
+        return ProgressReport(WAITS)
+
+    both.pass_time(LONG_MS / 1000)
+    ProgressReports(both.here.replicas, fail, both.here.clock, 9).send([query])
+    both.place.store.is_down = False
+    assert both.seen_there(query).queue is None
 
 
 def test_a_replica_that_is_gone_loses_its_queries_within_the_bound(both: Both) -> None:

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from service.errors.query_errors import QueryFailed
-from service.model.operations.resource_groups import QueuePlace
+from service.model.query.progress import QueuePlace
 from service.model.query.query import QueryState
 from tests.fakes.gateway import FakeGateway
 

@@ -10,8 +10,8 @@ import pytest
 
 from service.errors.query_errors import QueryFailed, QueryTimedOut
 from service.errors.statement_errors import ColumnNotFound, SqlSyntaxError
-from service.model.operations.resource_groups import QueuePlace
 from service.model.query.priority import Priority
+from service.model.query.progress import QueuePlace
 from service.model.query.query import Parameter, PruningRequest
 from service.model.query.reuse import ReuseChoice, Reused, ReuseKind
 from service.model.query.rewrites import RewriteKind

@@ -248,9 +248,10 @@ async def test_a_silent_stream_sends_comments() -> None:
 
 
 async def test_a_query_of_another_replica_is_read_less_often() -> None:
-    elsewhere = status_of(QueryState.RUNNING)
-    script = Script(elsewhere, elsewhere, status_of(QueryState.SUCCEEDED))
-    assert names(await script.text(elsewhere)) == ["state", "state", "done"]
+    unreported = replace(status_of(QueryState.RUNNING), is_elsewhere=True)
+    reported = replace(RUNS, is_elsewhere=True)
+    script = Script(unreported, reported, status_of(QueryState.SUCCEEDED))
+    assert names(await script.text(unreported)) == ["state", "progress", "state", "done"]
     assert script.waits == [5, 5, 5]
 
 
