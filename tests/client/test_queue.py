@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from service.model.operations.resource_groups import QueuePlace as Place
+from service.model.query.progress import QueuePlace as Place
 from service.model.query.reuse import Reused as ReusedResult
 from sluice_client import Connection, QueryStatus, QueuePlace, Reused
 from sluice_client.calls import Answer

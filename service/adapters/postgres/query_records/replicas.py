@@ -72,7 +72,7 @@ _HELD = text(
     )
     """
 )
-# A row that somebody else has locked is left out: who waits for no lock is in no deadlock, and the record of
+# A row that another process has locked is left out: who waits for no lock is in no deadlock, and the record of
 # a query that ends needs its row.
 _REPORTED = text(
     """
