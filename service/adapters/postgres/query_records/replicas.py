@@ -72,8 +72,8 @@ _HELD = text(
     )
     """
 )
-# A row that another process has locked is left out: who waits for no lock is in no deadlock, and the record of
-# a query that ends needs its row.
+# A row that another process has locked is left out: who waits for no lock is in no deadlock, and the record
+# of a query that ends needs its row.
 _REPORTED = text(
     """
     WITH free AS (
