@@ -16,6 +16,7 @@ from service.adapters.commits.snapshot_append import SnapshotAppend
 from service.adapters.commits.superseding.asked_keys import (
     ASKED_BYTES,
     column_names,
+    defaulted_column,
     head_of,
     keys_for_engine,
     schema_of,
@@ -104,7 +105,11 @@ def _by_key(files: Sequence[str]) -> Mapping[tuple[int, ...], list[str]]:
 def _can_be_found(table: Table, head: Snapshot, ids: tuple[int, ...]) -> bool:
     schema = schema_of(table, head)
     names = {field.name.lower() for field in schema.fields}
-    return not names & _PLACE and unreadable_column(schema, set(ids)) is None
+    return (
+        not names & _PLACE
+        and unreadable_column(schema, set(ids)) is None
+        and defaulted_column(schema, table.schema(), set(ids)) is None
+    )
 
 
 def _pieces(

@@ -1338,3 +1338,30 @@ def test_more_rows_than_vectors_may_have_are_deleted_by_their_keys(lakehouse: Up
     summaries = [snapshot.summary for snapshot in lakehouse.table().metadata.snapshots[1:]]
     assert [summary and summary["added-dvs"] for summary in summaries] == ["1", None]
     assert [summary and summary["added-equality-deletes"] for summary in summaries] == [None, "3"]
+
+
+@pytest.mark.parametrize("lakehouse", ["lake3"], indirect=True)
+def test_rows_that_have_a_key_by_default_are_replaced(lakehouse: UpsertLakehouse) -> None:
+    lakehouse.commit_all(lakehouse.append((1, 1, "a"), (2, 1, "b")))
+    assert lakehouse.engine.session is not None
+    java, root = lakehouse.engine.session.row_deltas._gateway.jvm, lakehouse.engine.session.row_deltas._root
+    iceberg = java.org.apache.iceberg
+    changed = iceberg.spark.Spark3Util.loadIcebergTable(
+        root._jsparkSession, table_sql_name(lakehouse.key.table)
+    )
+    kind, default = iceberg.types.Types.fromPrimitiveString("int"), iceberg.expressions.Expressions.lit(5)
+    changed.updateSchema().addColumn("level", kind, default).commit()
+    table = lakehouse.table()
+    # No row has NULL there, and all have the default.
+    for number, level in ((8, None), (9, 5)):
+        target = replace(target_of(table, lakehouse.key, None), is_upsert=True, equality_field_ids=(4,))
+        values = {"id": pa.array([number], pa.int64()), "day": pa.nulls(1, pa.int32())}
+        rows = pa.record_batch(
+            values | {"note": pa.nulls(1, pa.string()), "level": pa.array([level], pa.int32())}
+        )
+        result = write_data_files(writer_state(table), target, [rows], WriteBounds())
+        key = lakehouse.key
+        lakehouse.new_commits().commit(Committable(key, uuid4(), (uuid4(),), (result,)))
+        if level is None:
+            assert lakehouse.read(key, "id, level") == [(1, 5), (2, 5), (8, None)]
+    assert lakehouse.read(lakehouse.key, "id, level") == [(8, None), (9, 5)]

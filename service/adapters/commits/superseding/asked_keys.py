@@ -12,10 +12,11 @@ from pyiceberg.schema import Schema, index_by_id
 from pyiceberg.table import Table
 from pyiceberg.table.refs import MAIN_BRANCH
 from pyiceberg.table.snapshots import Snapshot
-from pyiceberg.types import FixedType, IcebergType, TimeType, UUIDType
+from pyiceberg.types import FixedType, IcebergType, TimestampNanoType, TimestamptzNanoType, TimeType, UUIDType
 
 ASKED_BYTES = 16 * 1024**2
 """How many bytes of keys are sent to the engine at once. It has them as text, and then as rows."""
+_UNREADABLE = (TimeType, TimestampNanoType, TimestamptzNanoType)
 
 
 def head_of(table: Table, branch: str) -> Snapshot | None:
@@ -43,13 +44,23 @@ def unreadable_column(schema: Schema, wanted: Set[int]) -> str | None:
     times = (
         schema.find_column_name(field_id)
         for field_id, field in index_by_id(schema).items()
-        if isinstance(field.field_type, TimeType)
+        if isinstance(field.field_type, _UNREADABLE)
     )
     names = Counter(field.name.lower() for field in schema.fields)
     alike = (
         field.name for field in schema.fields if field.field_id in wanted and names[field.name.lower()] > 1
     )
     return next(chain(times, alike), None)
+
+
+def defaulted_column(snapshot: Schema, now: Schema, wanted: Set[int]) -> str | None:
+    """Returns a column of these that rows have by default now, and not in the snapshot; None: there is none.
+
+    It was added after the snapshot, which is read without it. All rows have its initial default, not NULL.
+    """
+    then = {field.field_id for field in snapshot.fields}
+    added = (field for field in now.fields if field.field_id in wanted and field.field_id not in then)
+    return next((field.name for field in added if field.initial_default is not None), None)
 
 
 def keys_for_engine(keys: pa.Table, kinds: Sequence[IcebergType]) -> pa.Table:

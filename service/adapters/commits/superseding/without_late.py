@@ -15,6 +15,7 @@ from service.adapters.commits.needed_deletes import NeededDeletes, is_unpartitio
 from service.adapters.commits.superseding.asked_keys import (
     ASKED_BYTES,
     column_names,
+    defaulted_column,
     head_of,
     keys_for_engine,
     pieces,
@@ -127,11 +128,13 @@ def _question(
         return None
     schema = schema_of(table, head)
     assert target.order_field_id is not None
+    wanted = {target.order_field_id, *target.equality_field_ids}
+    _check_has_no_default(schema, table, wanted)
     [order] = column_names(schema, [target.order_field_id])
     if order is None:
         return None
     ids = target.equality_field_ids
-    _check_readable(schema, {target.order_field_id, *ids}, str(committable.key.table))
+    _check_readable(schema, wanted, str(committable.key.table))
     names = column_names(schema, ids)
     asked = keys_for_engine(keys, [table.schema().find_field(field_id).field_type for field_id in ids])
     has_current_names = names == column_names(table.schema(), ids)
@@ -145,6 +148,17 @@ def _check_readable(schema: Schema, wanted: Set[int], table: str) -> None:
         raise UpsertNotPossible(
             f"The newest snapshot of {table} has the column {column}, which Spark cannot read, so the order "
             "of records cannot be compared with its rows. Send them without orderBy."
+        )
+
+
+def _check_has_no_default(schema: Schema, table: Table, wanted: Set[int]) -> None:
+    """Checks that no column is missing in the snapshot whose stored values are a default, not NULL."""
+    column = defaulted_column(schema, table.schema(), wanted)
+    if column is not None:
+        raise UpsertNotPossible(
+            f"The newest snapshot of {'.'.join(table.name())} is older than its column {column}, which has a "
+            "default, so the order of records cannot be compared with its rows. Send them without orderBy, "
+            "or append a row first."
         )
 
 

@@ -116,6 +116,20 @@ final class CachedScanTest {
     }
 
     @Test
+    void rowsOfAnUpgradedTableHaveTheNumbersOfTheirSnapshot() {
+        Table table = table(2);
+        table.newAppend().appendFile(file(table, "k=1", "1")).commit();
+        table.updateProperties().set("format-version", "3").commit();
+        table.manageSnapshots().createBranch("dev").commit();
+        // Manifests of the earlier version are numbered in the next snapshot of each branch.
+        table.newAppend().appendFile(file(table, "k=2", "2")).commit();
+        table.newAppend().appendFile(file(table, "k=3", "3")).toBranch("dev").commit();
+        table.snapshots().forEach(snapshot -> assertEquals(
+            described(table.newBatchScan().useSnapshot(snapshot.snapshotId())),
+            described(cached(table, cache).newBatchScan().useSnapshot(snapshot.snapshotId()))));
+    }
+
+    @Test
     void aCommitCostsItsListAndItsManifest() {
         Table table = table(2);
         table.updateProperties().set("commit.manifest-merge.enabled", "false").commit();

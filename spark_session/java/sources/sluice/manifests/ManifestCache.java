@@ -38,7 +38,8 @@ public final class ManifestCache {
     /** A copy of a table may have the UUID and the snapshots of the first, but it has lists of its own. */
     private record ManifestsKey(TableState table, long snapshot, String list) {}
 
-    private record FilesKey(TableState table, String path, long length, Set<Integer> columns) {}
+    /** After an upgrade, each branch numbers the rows of the manifests that were there before. */
+    private record FilesKey(TableState table, String path, long length, Long firstRow, Set<Integer> columns) {}
 
     private record DeletesKey(ManifestsKey manifests, boolean isCaseSensitive) {}
 
@@ -140,7 +141,7 @@ public final class ManifestCache {
     }
 
     private static FilesKey keyOf(CachedTable table, ManifestFile manifest, Set<Integer> columns) {
-        return new FilesKey(table.state(), manifest.path(), manifest.length(), columns);
+        return new FilesKey(table.state(), manifest.path(), manifest.length(), manifest.firstRowId(), columns);
     }
 
     /** Returns the delete files of a snapshot; null if it has none. */
