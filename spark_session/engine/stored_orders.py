@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Callable
-from uuid import uuid4
-
 import pyarrow as pa
 import structlog
 
 from service.errors.gateway_error import GatewayError, PartDown
 from service.errors.unavailable import CatalogDown
-from service.model.policies.decisions import FULL_ACCESS
-from service.ports.engine.query_engine import Statement
 from service.ports.tables.stored_orders import StoredOrdersQuery
+from spark_session.engine.background_work import background_work
 from spark_session.engine.engine import SparkEngine
 
 log = structlog.get_logger(__name__)
@@ -29,41 +23,12 @@ class SparkStoredOrders:
 
     def of(self, asked: StoredOrdersQuery) -> pa.Table:
         """See `service.ports.tables.stored_orders.StoredOrders`."""
-        statement = _statement(asked, _is_late(self._within_s))
-        tag = str(statement.query_id)
-        late = threading.Timer(self._within_s, self._engine.cancel, [statement.query_id])
-        late.daemon = True
-        late.start()
+        says = f"orders of {asked.key.table} at {asked.snapshot_id}"
         try:
-            with (
-                self._engine.calls.session(statement, "sluice.engine.orders", is_background=True) as session,
-                session.jobs.of(tag),
-            ):
-                return session.orders.read(asked, tag, statement.is_canceled)
+            with background_work(self._engine, "sluice.engine.orders", says, self._within_s) as work:
+                return work.session.orders.read(asked, work.tag, work.is_late)
         except PartDown:
             raise
         except GatewayError as failure:
             log.warning("stored_orders_failed", table=str(asked.key.table), reason=failure.detail)
             raise CatalogDown(f"Spark cannot read the rows of {asked.key.table} now.") from failure
-        finally:
-            late.cancel()
-
-
-def _statement(asked: StoredOrdersQuery, is_canceled: Callable[[], bool]) -> Statement:
-    """Returns the statement that stands for the read."""
-    return Statement(
-        query_id=uuid4(),
-        sql=f"orders of {asked.key.table} at {asked.snapshot_id}",
-        parameters=(),
-        catalog=None,
-        schema=None,
-        row_limit=asked.keys.num_rows,
-        byte_limit=asked.keys.nbytes,
-        is_canceled=is_canceled,
-        access=FULL_ACCESS,
-    )
-
-
-def _is_late(within_s: float) -> Callable[[], bool]:
-    until_s = time.monotonic() + within_s
-    return lambda: time.monotonic() > until_s
