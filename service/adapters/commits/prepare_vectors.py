@@ -128,11 +128,13 @@ def _keys(columns: KeyColumns, files: Sequence[str]) -> Iterator[pa.Table]:
     """Yields the keys of these delete files, about so many at once as the engine takes."""
     names = [f"key_{place}" for place in range(len(columns.kinds))]
     waiting: list[pa.Table] = []
+    waiting_bytes = 0
     for file in files:
         for batch in columns.batches(file):
             waiting.append(pa.Table.from_arrays(batch, names=names))
-            if sum(some.nbytes for some in waiting) >= ASKED_BYTES:
+            waiting_bytes += waiting[-1].nbytes
+            if waiting_bytes >= ASKED_BYTES:
                 yield pa.concat_tables(waiting)
-                waiting = []
+                waiting, waiting_bytes = [], 0
     if waiting:
         yield pa.concat_tables(waiting)
