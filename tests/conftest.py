@@ -24,6 +24,9 @@ from tests.timeline import Timeline
 if not HAS_OPTIONS:
     os.environ[VARIABLE] = with_archive(SHORT_LIVED)
 
+collect_ignore = ["dialect_suite"]
+"""`make dialect-test` runs it, with hooks of SQLAlchemy's that are for no other test."""
+
 # Another process may be using the core, so no test checks durations.
 settings.register_profile("sluice", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("sluice")
