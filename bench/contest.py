@@ -16,28 +16,49 @@ Samples = dict[str, dict[str, list[float]]]
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One way to ask. `is_cold`: the gateway forgets all filters before."""
+    """One way to ask. Before, the gateway empties the caches of these names."""
 
     label: str
     dynamic_filtering: Mapping[str, Any]
-    is_cold: bool = False
+    emptied: tuple[str, ...] = ()
 
 
 SPARK = Way("Spark's own pruning", {"enabled": False})
 CACHED = Way("cached filter", PRUNED)
-COLD = Way("filter collected anew", PRUNED, is_cold=True)
+COLD = Way("filter collected anew", PRUNED, ("filter_keys",))
+FIRST = Way("for the first time", PRUNED, ("filter_keys", "local_relations", "kept_rows"))
+
+
+def empty(client: Client, way: Way) -> None:
+    """Empties the caches that must be empty before the gateway is asked in this way.
+
+    Raises:
+        RuntimeError: it did not.
+    """
+    for name in way.emptied:
+        status, answer = client.delete(f"/caches/{name}")
+        if status != 200:
+            raise RuntimeError(f"{name}: {status}: {answer[:500]!r}")
 
 
 class Contest:
-    """One client, one query after the other. `faults` lists samples that are not as expected.
+    """One query after the other. `faults` lists samples that are not as expected.
+
+    The first way, the peer, may have a gateway of its own.
 
     `ways` are asked in their order in one round, and with the first one last in the next. So the first, the
     peer, comes as often before the others as after them. A cold way comes right before the cached one, whose
     filters it leaves behind.
     """
 
-    def __init__(self, client: Client, queries: Mapping[str, Mapping[str, Any]], ways: Sequence[Way]) -> None:
-        self._client = client
+    def __init__(
+        self,
+        client: Client,
+        queries: Mapping[str, Mapping[str, Any]],
+        ways: Sequence[Way],
+        peer: Client | None = None,
+    ) -> None:
+        self._clients = {way.label: client for way in ways} | {ways[0].label: peer or client}
         self._queries = queries
         self._ways = ways
         self._round = 0
@@ -65,10 +86,10 @@ class Contest:
         return len(wanted)
 
     def _ask(self, name: str, way: Way) -> None:
-        if way.is_cold:
-            self._client.delete("/filters")
+        client = self._clients[way.label]
+        empty(client, way)
         try:
-            asked = ask(self._client, {**self._queries[name], "dynamicFiltering": way.dynamic_filtering})
+            asked = ask(client, {**self._queries[name], "dynamicFiltering": way.dynamic_filtering})
         except RuntimeError as failure:
             self.faults.append(f"{name}, {way.label}: {failure}")
             return

@@ -17,32 +17,21 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Mapping
 from typing import Any
 
 import orjson
 from matplotlib.figure import Figure
 
 from bench.client import Client
-from bench.contest import CACHED, COLD, SPARK, Samples, Way
-from bench.gateway_process import gateway_process
-from bench.lakehouse import Lake, share_jars
+from bench.contest import CACHED, COLD, SPARK, Samples, Way, empty
+from bench.every_cache import stock_and_cached
+from bench.lakehouse import Lake
 from bench.measurement import Measurement, Row, spread
 from bench.ratios import ratios, summary
 from bench.star_queries import star_queries
 from bench.tpcds_lake import IS_FULL, REMARKS
 
 WARM_UP, ROUNDS = (15, 15) if IS_FULL else (2, 3)
-EVERY_CACHE: Mapping[str, str] = {
-    "SLUICE_HASH_RELATIONS_MAX_BYTES": str(256 << 20),
-    "SLUICE_LOCAL_RELATION_MAX_ROWS": "150000",
-    "SLUICE_LOCAL_RELATION_MAX_BYTES": str(64 << 20),
-    "SLUICE_LOCAL_RELATIONS_MAX_BYTES": str(256 << 20),
-    "SLUICE_FILE_CACHE_MAX_BYTES": str(256 << 20),
-    "SLUICE_MANIFEST_ENTRIES_MAX_BYTES": str(256 << 20),
-    "SLUICE_PLANNED_ONCE_MAX_BYTES": str(64 << 20),
-    "SLUICE_KEPT_PLANS_MAX_BYTES": str(64 << 20),
-}
 TARGETS = ((CACHED, 2.8, 1.5), (COLD, 2.0, 1.0))
 WAYS = (SPARK, COLD, CACHED)
 
@@ -50,16 +39,9 @@ WAYS = (SPARK, COLD, CACHED)
 def measure(lake: Lake) -> Measurement:
     """Returns times by query and way, and their ratios."""
     queries = star_queries(lake)
-    other = lake.data_dir / "every-cache"
-    share_jars(lake.data_dir, other)
-    changed = {"SLUICE_DATA_DIR": str(other), **EVERY_CACHE}
     samples: Samples = {name: {way.label: [] for way in WAYS} for name in queries}
     faults: list[str] = []
-    with (
-        gateway_process(lake.environment()) as stock,
-        gateway_process(lake.environment() | changed) as cached,
-    ):
-        peer, ours = Client(stock.url), Client(cached.url)
+    with stock_and_cached(lake) as (peer, ours):
         clients = {SPARK.label: peer, COLD.label: ours, CACHED.label: ours}
         for number in range(WARM_UP + ROUNDS):
             for name, body in queries.items():
@@ -87,8 +69,7 @@ def draw(figure: Figure, measurement: Measurement) -> None:
 
 def _ask(client: Client, body: dict[str, Any], way: Way) -> tuple[float, int]:
     """Returns the milliseconds until the rows are here, and how many there are."""
-    if way.is_cold:
-        client.delete("/filters")
+    empty(client, way)
     began = time.perf_counter()
     status, answer = client.query({**body, "dynamicFiltering": way.dynamic_filtering})
     took_ms = (time.perf_counter() - began) * 1000
