@@ -28,8 +28,8 @@ serve: $(RUNTIME) ## the demo lakehouse with all 24 tables, served on 127.0.0.1:
 	@test -f $(LOADED) || { $(BIN)/sluice check && $(BIN)/sluice demo-data --all && touch $(LOADED); }
 	@exec $(BIN)/sluice serve
 
-test: $(DEV) ## every test, on the real Spark, PostgreSQL and Valkey
-	@$(BIN)/pytest -n 4
+test: $(DEV) ## every test, on the real Spark, PostgreSQL and Valkey; `make console-test` walks through the console
+	@$(BIN)/pytest -n 4 --ignore=tests/console
 
 check: $(DEV) ## format, lint, types, import directions, doctests, prose
 	@$(BIN)/ruff format --check .

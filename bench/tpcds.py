@@ -48,7 +48,7 @@ HEAP = {"SLUICE_SPARK_DRIVER_MEMORY": "6g"}
 SECONDS_EACH = 6.0
 WARM_UP_AGAIN, ROUNDS_AGAIN = (2, 7) if IS_FULL else (0, 1)
 ASKED_AGAIN_UNDER = 0.95
-TARGETS = {CACHED: (1.5, 0.95), FIRST: (1.3, 0.9)}
+TARGETS = {CACHED.label: (1.5, 0.95), FIRST.label: (1.3, 0.9)}
 SHOWN = 12
 
 Queries = Mapping[str, Mapping[str, Any]]
@@ -80,7 +80,7 @@ def draw(figure: Figure, measurement: Measurement) -> None:
     """Draws each text's ratio."""
     figure.set_size_inches(10, 18)
     found = {name: row.value for name, row in ratios(_only(measurement.samples, CACHED), CACHED).items()}
-    draw_ratios(figure.subplots(), found, TARGETS[CACHED])
+    draw_ratios(figure.subplots(), found, TARGETS[CACHED.label])
 
 
 def _needs_more(contest: Contest, name: str) -> bool:
@@ -125,7 +125,7 @@ class _Found:
     def rows(self) -> list[Row]:
         """Returns the mean and the smallest with their targets, and the extremes."""
         way, contest = self._way, self._contest
-        mean, least = TARGETS[way]
+        mean, least = TARGETS[way.label]
         alone = {
             name: ratio_row(f"{name}, alone: {way.label}", rerun.samples[name], way)
             for name, rerun in self._again.items()

@@ -282,7 +282,7 @@ def test_a_stream_is_started_stopped_and_resumed(
     (inbox / "_new").write_text(json.dumps({"visit_id": 60, "page": "/stream"}) + "\n")
     (inbox / "_new").rename(inbox / "a.ndjson")
     until(lambda: visits(gateway, make_key, "visit_id = 60") == [[60, "/stream", None, None]], 120)
-    until(lambda: re.search(r"ago\s+1\s", line.inner_text()))
+    until(lambda: re.search(r"ago\s+[\d.]+ m?s\s+1\s", line.inner_text()))
     for act, state in (("Stop", "stopped"), ("Resume", "running"), ("Stop", "stopped")):
         line.get_by_role("button", name=f"{act} {name}").focus()
         page.keyboard.press("Enter")
