@@ -22,14 +22,16 @@ EVERY_CACHE: Mapping[str, str] = {
 
 
 @contextmanager
-def stock_and_cached(lake: Lake, both: Mapping[str, str] | None = None) -> Iterator[tuple[Client, Client]]:
+def stock_and_cached(
+    lake: Lake, both: Mapping[str, str] | None = None, cached_also: Mapping[str, str] | None = None
+) -> Iterator[tuple[Client, Client]]:
     """Starts two gateways on the same tables, and yields a client of each: first that of the stock Spark.
 
-    `both` are settings of both.
+    `both` are settings of both, `cached_also` those of the other one alone.
     """
     other = lake.data_dir / "every-cache"
     share_jars(lake.data_dir, other)
     settings = lake.environment() | dict(both or {})
-    changed = {"SLUICE_DATA_DIR": str(other), **EVERY_CACHE}
+    changed = {"SLUICE_DATA_DIR": str(other), **EVERY_CACHE, **(cached_also or {})}
     with gateway_process(settings) as stock, gateway_process(settings | changed) as cached:
         yield Client(stock.url), Client(cached.url)

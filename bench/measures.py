@@ -16,6 +16,7 @@ from bench import (
     dashboards,
     demo_query,
     file_cache,
+    first_queries,
     flight_read,
     hive_columns,
     kept_rows,
@@ -40,6 +41,9 @@ from bench import (
     reused_result,
     select_one,
     small_ingests,
+    star_cluster,
+    star_commits,
+    star_literals,
     star_queries,
     stock_spark,
     tpcds,
@@ -55,6 +59,11 @@ from bench.measurement import RESULTS, Measurement
 
 def _nothing(_: Lake) -> None:
     """For measures that need only the demo's tables."""
+
+
+def _tables_to_commit_to(lake: Lake) -> None:
+    tpcds_lake.load(lake)
+    star_commits.make_tables(lake)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +115,18 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         ),
         "stock-spark": Measure(
             stock_spark.__doc__ or "", stock_spark.measure, stock_spark.draw, tpcds_lake.load
+        ),
+        "star-literals": Measure(
+            star_literals.__doc__ or "", star_literals.measure, star_literals.draw, tpcds_lake.load
+        ),
+        "star-commits": Measure(
+            star_commits.__doc__ or "", star_commits.measure, star_commits.draw, _tables_to_commit_to
+        ),
+        "star-cluster": Measure(
+            star_cluster.__doc__ or "", star_cluster.measure, star_cluster.draw, tpcds_lake.load
+        ),
+        "first-queries": Measure(
+            first_queries.__doc__ or "", first_queries.measure, first_queries.draw, tpcds_lake.load
         ),
         "tpcds": Measure(tpcds.__doc__ or "", tpcds.measure, tpcds.draw, tpcds_lake.load),
         "policed-select-1": Measure(

@@ -109,7 +109,7 @@ def _both(lake: Lake, folder: Path) -> Iterator[Mapping[str, str]]:
     other = Lake(folder / "data", lake.catalogs)
     share_jars(lake.data_dir, other.data_dir)
     local = lake.environment() | MEMORY | allowed | {"SLUICE_SPARK_MASTER": LOCAL}
-    with gateway_process(local) as first, spark_cluster(folder / "cluster", _free_port()) as cluster:
+    with gateway_process(local) as first, spark_cluster(folder / "cluster", free_port()) as cluster:
         properties = cluster.properties | {"spark.executor.memory": "512m"}
         there = {"SLUICE_SPARK_MASTER": cluster.url, "SLUICE_SPARK_CONF": json.dumps(properties)}
         with gateway_process(other.environment() | MEMORY | allowed | there) as second:
@@ -186,7 +186,8 @@ def _rows(found: Mapping[str, Sequence[Written]], workers: int) -> Sequence[Row]
     ]
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Returns a port of loopback at which nothing listens now."""
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         return int(probe.getsockname()[1])
