@@ -27,6 +27,7 @@ from bench import (
     many_files,
     many_files_table,
     memory,
+    memory_tables,
     merge_pruning,
     micro_batch,
     ndjson,
@@ -110,6 +111,9 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "cancel": Measure(cancel.__doc__ or "", cancel.measure, cancel.draw),
         "demo-query": Measure(demo_query.__doc__ or "", demo_query.measure, demo_query.draw),
         "memory": Measure(memory.__doc__ or "", memory.measure, memory.draw),
+        "memory-tables": Measure(
+            memory_tables.__doc__ or "", memory_tables.measure, memory_tables.draw, memory_tables.make_tables
+        ),
         "star-queries": Measure(
             star_queries.__doc__ or "", star_queries.measure, star_queries.draw, tpcds_lake.load
         ),

@@ -58,19 +58,23 @@ def measure(lake: Lake) -> Measurement:
     environment = lake.environment() | {"SLUICE_RESULT_TTL_S": str(RESULT_TTL_S)}
     with gateway_process(environment) as gateway:
         client = Client(gateway.url)
-        points = [_point(gateway, 0)]
+        points = [memory_point(gateway, 0)]
         for count in range(STEP, QUERIES + 1, STEP):
             _send(client, STEP)
-            points.append(_point(gateway, count))
+            points.append(memory_point(gateway, count))
         client.close()
     remarks = () if has_jcmd() else ("No jcmd here: the JVM's garbage was not collected before readings.",)
-    return Measurement(_rows(points), {"points": points}, remarks)
+    return Measurement(memory_rows(points, SETTLED), {"points": points}, remarks)
 
 
 def draw(figure: Figure, measurement: Measurement) -> None:
     """Draws each kind of memory over the number of queries."""
+    draw_points(figure, measurement.samples["points"])
+
+
+def draw_points(figure: Figure, points: Sequence[Point]) -> None:
+    """Draws each kind of memory over the number of queries."""
     axes = figure.subplots()
-    points: list[Point] = measurement.samples["points"]
     for name in points[0]:
         if name != "queries":
             axes.plot(
@@ -91,7 +95,8 @@ def _send(client: Client, count: int) -> None:
     client.close()
 
 
-def _point(gateway: GatewayProcess, queries: int) -> Point:
+def memory_point(gateway: GatewayProcess, queries: int) -> Point:
+    """Returns what the processes of a gateway use after this number of queries, with garbage collected."""
     jvm = gateway.jvm()
     collect_garbage(jvm)
     time.sleep(UNCOMMIT_S)
@@ -104,19 +109,20 @@ def _point(gateway: GatewayProcess, queries: int) -> Point:
     return point | ({} if used is None else {"JVM, heap used": used[0], "JVM, metaspace used": used[1]})
 
 
-def _rows(points: Sequence[Point]) -> list[Row]:
+def memory_rows(points: Sequence[Point], settled_after: int) -> list[Row]:
+    """Returns each kind of memory after this number of queries and at the end, and whether it is flat."""
     rows: list[Row] = []
-    settled = [point for point in points if point["queries"] >= SETTLED]
+    settled = [point for point in points if point["queries"] >= settled_after]
     counts = [sample["queries"] for sample in settled]
     for name in points[0]:
         if name == "queries":
             continue
         values = [sample[name] for sample in settled]
         slope = statistics.linear_regression(counts, values).slope
-        percent = 100 * slope * (QUERIES - SETTLED) / values[0]
+        percent = 100 * slope * (counts[-1] - settled_after) / values[0]
         rows += [
-            Row(f"{name}: after {SETTLED} queries", values[0], "MB"),
-            Row(f"{name}: after {QUERIES} queries", values[-1], "MB"),
+            Row(f"{name}: after {settled_after} queries", values[0], "MB"),
+            Row(f"{name}: after {counts[-1]:.0f} queries", values[-1], "MB"),
             Row(f"{name}: slope", slope * 1000, "MB per 1,000", target="flat", is_met=percent < FLAT_PERCENT),
         ]
     return rows
