@@ -15,7 +15,7 @@ _OPENING = ("{", "[")
 
 
 def values_with_rest(fields: Sequence[Field], rest: RecordRest | None, values: Values) -> Convert:
-    """Returns a converter for objects with these fields, one of which takes the fields that are no others.
+    """Returns a converter for objects with these fields, one of which takes all fields without a column.
 
     The rest is NULL in objects that have none.
 
