@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -16,7 +17,9 @@ from pyiceberg.table import Table
 from pyiceberg.types import LongType, NestedField, StringType
 
 from tests.integration.asking import rows
+from tests.integration.log_tables import lines, put
 from tests.integration.readers import assert_read_alike, named
+from tests.polling import until
 
 pytestmark = pytest.mark.integration
 
@@ -76,6 +79,13 @@ def test_records_replace_and_delete_with_their_rest(gateway: httpx.Client, event
     assert found(gateway, events) == [[1, None, '{"op":"U","y":true}'], [3, "c", None]]
 
 
+def test_a_late_record_loses_with_its_rest(gateway: httpx.Client, events: Table) -> None:
+    by_kind = UPSERT | {"orderBy": "kind"}
+    for kind in ("b", "a"):
+        assert send(gateway, events, {"id": 1, "kind": kind, "x": kind}, **by_kind).status_code == 200
+    assert found(gateway, events) == [[1, "b", '{"x":"b"}']]
+
+
 def test_events_of_debezium_have_the_rest_of_their_rows(gateway: httpx.Client, events: Table) -> None:
     event = {"op": "c", "before": None, "after": {"id": 1, "kind": "a", "x": 1.5}, "ts_ms": 7}
     assert send(gateway, events, event, envelope="debezium", **UPSERT).status_code == 200
@@ -112,15 +122,41 @@ def test_a_route_has_its_field_in_the_rest(gateway: httpx.Client, events: Table)
 
 def test_a_body_that_executors_read_has_a_rest(gateway: httpx.Client, events: Table) -> None:
     count, text = 20_000, "x" * 80
-    lines = [json.dumps({"id": number, "kind": "a", "text": text, "n": number}) for number in range(count)]
+    records = [json.dumps({"id": number, "kind": "a", "text": text, "n": number}) for number in range(count)]
     query = {"table": named(events), "rest": "payload"}
-    body, kind = "\n".join(lines).encode(), {"Content-Type": "application/x-ndjson"}
+    body, kind = "\n".join(records).encode(), {"Content-Type": "application/x-ndjson"}
     assert gateway.post("/ingest", params=query, content=body, headers=kind).status_code == 200
     sql = (
         "SELECT count(*), count_if(payload = concat('{\"text\":\"', repeat('x', 80), '\",\"n\":', id, '}')) "
         f"FROM {named(events)}"
     )
     assert rows(gateway, sql) == [[count, count]]
+
+
+def test_a_stream_goes_on_when_its_records_get_fields(
+    gateway: httpx.Client, lake: SqlCatalog, events: Table, inbox: Path
+) -> None:
+    body = {
+        "table": named(events),
+        "rest": "payload",
+        "onError": "DEAD_LETTER",
+        "interval": "100ms",
+        "source": {"directory": inbox.as_uri()},
+    }
+    created = gateway.post("/streams", json=body)
+    assert created.status_code == 201, created.text
+    assert created.json()["definition"]["rest"] == "payload"
+    link = created.json()["links"]["self"]
+    put(inbox, "a.json", lines([{"id": 1}, {"id": 2, "x": {"y": 2}}, {"id": "z", "x": 3}, {"payload": "x"}]))
+    until(lambda: gateway.get(link).json()["progress"]["rejected"] == 2, 60)
+    gateway.delete(link)
+    assert found(gateway, events) == [[1, None, None], [2, None, '{"x":{"y":2}}']]
+    dead_letters = lake.load_table((events.name()[0], f"{events.name()[1]}__dead_letter"))
+    reasons = dead_letters.scan(selected_fields=("reason",)).to_arrow()["reason"].to_pylist()
+    assert sorted(reasons) == [
+        "id: 'z' is not of type long",
+        "payload takes the rest of the record, and cannot be sent itself",
+    ]
 
 
 def test_a_request_with_another_rest_is_another_request(gateway: httpx.Client, events: Table) -> None:

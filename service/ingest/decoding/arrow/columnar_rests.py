@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 import pyarrow as pa
 
+from service.ingest.decoding.streams.bounded_rests import AT_ONCE_BYTES
 from service.ingest.decoding.values.record_rests import check_has_no_rest, rest_text
 from service.ingest.decoding.values.row_payload import row_record
 from service.model.ingest.record_rest import RecordRest
@@ -18,6 +19,18 @@ class Rests:
 
     texts: list[str | None]
     invalid: Mapping[int, str]
+
+
+def fitted_at_once(rows: pa.RecordBatch, *, has_rest: bool) -> Sequence[range]:
+    """Returns the places of rows whose values are in memory at once: all of them, unless they have rests.
+
+    Each rest repeats the names of its columns.
+    """
+    if not has_rest or rows.num_rows == 0:
+        return [range(rows.num_rows)]
+    row_bytes = rows.nbytes // rows.num_rows + sum(len(name.encode()) for name in rows.schema.names)
+    step = max(AT_ONCE_BYTES // (row_bytes + 1), 1)
+    return [range(at, min(at + step, rows.num_rows)) for at in range(0, rows.num_rows, step)]
 
 
 def columnar_rests(rows: pa.RecordBatch, names: Set[str], rest: RecordRest) -> Rests:

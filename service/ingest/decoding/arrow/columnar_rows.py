@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from pyarrow import types
 
 from service.errors.ingest_errors import IngestInvalid
-from service.ingest.decoding.arrow.columnar_rests import columnar_rests
+from service.ingest.decoding.arrow.columnar_rests import columnar_rests, fitted_at_once
 from service.ingest.decoding.parquet.int96_zone import in_utc_where_wanted
 from service.ingest.decoding.streams.note_names import note_names
 from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
@@ -55,7 +55,10 @@ def columnar_rows(batches: Iterator[pa.RecordBatch], plan: ReadPlan, start: Posi
             if target is None:
                 yield from _without_route(rows, numbers, plan.route)
             else:
-                yield from _fitted(rows, plan.targets[target], target, numbers, plan.route)
+                for part in fitted_at_once(rows, has_rest=plan.targets[target].rest is not None):
+                    of_part = numbers[part.start : part.stop]
+                    fitted = rows.slice(part.start, len(part))
+                    yield from _fitted(fitted, plan.targets[target], target, of_part, plan.route)
         number += batch.num_rows
 
 

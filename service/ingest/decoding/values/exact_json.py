@@ -92,27 +92,6 @@ def json_text(value: object) -> str:
     >>> json_text({"a": Decimal("1.00000000000000000001"), "b": 0.1})
     '{"a": 1.00000000000000000001, "b": 0.1}'
     """
-    return _spelled(value, json.JSONEncoder)
-
-
-def compact_json(value: object) -> str:
-    """Returns a value of `exact_json` as JSON without spaces; numbers keep all of their digits.
-
-    Raises:
-        RecursionError: it is nested too deeply.
-
-    >>> compact_json({"a": [Decimal("1E+400"), "é"]})
-    '{"a":[1E+400,"é"]}'
-    """
-    return _spelled(value, _CompactEncoder)
-
-
-class _CompactEncoder(json.JSONEncoder):
-    def __init__(self, *, default: Callable[[object], str]) -> None:
-        super().__init__(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=default)
-
-
-def _spelled(value: object, encoder: Callable[..., json.JSONEncoder]) -> str:
     numbers: list[str] = []
     # Python's encoder cannot write Decimals: they are inserted afterwards, at marks that no text contains.
     mark = uuid4().hex
@@ -121,7 +100,7 @@ def _spelled(value: object, encoder: Callable[..., json.JSONEncoder]) -> str:
         numbers.append(str(number))
         return f"{mark}{len(numbers) - 1}"
 
-    text = encoder(default=marked).encode(value)
+    text = json.dumps(value, default=marked)
     return re.sub(f'"{mark}([0-9]+)"', lambda found: numbers[int(found[1])], text) if numbers else text
 
 

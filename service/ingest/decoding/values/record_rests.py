@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from service.ingest.decoding.values.exact_json import compact_json
+import msgspec
+
 from service.ingest.decoding.values.scalar_values import Convert
 from service.model.ingest.record_rest import MAX_REST_DEPTH, RecordRest
 from service.model.tables.schemas import Field
 
 Values = Callable[[Sequence[Field]], Convert]
 """Makes a converter of objects with the given fields."""
-_OPENING = ("{", "[")
+_OPENING = (b"{", b"[")
+# Without spaces and in UTF-8; numbers have all of their digits, however many these are.
+_encode = msgspec.json.Encoder(decimal_format="number").encode
 
 
 def values_with_rest(fields: Sequence[Field], rest: RecordRest | None, values: Values) -> Convert:
@@ -76,12 +79,12 @@ def rest_text(others: Mapping[str, object], rest: RecordRest) -> str | None:
     if not others:
         return None
     try:
-        text = compact_json(others)
-        size = len(text.encode())
+        text = _encode(others)
     except RecursionError:
         raise _too_deep(rest) from None
     except UnicodeEncodeError:
         raise ValueError(f"{rest.column}: the rest of the record has a text that is not Unicode") from None
+    size = len(text)
     if size > rest.max_bytes:
         raise ValueError(
             f"{rest.column}: the rest of the record has {size} bytes, and at most {rest.max_bytes} are taken"
@@ -89,7 +92,7 @@ def rest_text(others: Mapping[str, object], rest: RecordRest) -> str | None:
     # Counting is quick, and hardly any record has so many.
     if sum(map(text.count, _OPENING)) > MAX_REST_DEPTH and _depth(others) > MAX_REST_DEPTH:
         raise _too_deep(rest)
-    return text
+    return text.decode()
 
 
 def _too_deep(rest: RecordRest) -> ValueError:

@@ -16,6 +16,7 @@ from hypothesis import strategies as some
 from service.errors.ingest_errors import IngestInvalid
 from service.ingest.decoding.read_rows import read_rows
 from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
+from service.ingest.decoding.streams.read_bounds import ReadBounds
 from service.ingest.decoding.streams.rows import BadRow, Position, TargetRows
 from service.ingest.decoding.values.exact_json import exact_json
 from service.ingest.decoding.values.record_rows import RecordRows
@@ -255,6 +256,21 @@ def test_the_columns_and_the_rest_are_the_record(records: list[dict[str, Any]]) 
     parts = [part for part in collected.batches() if isinstance(part, TargetRows)]
     found = [row for part in parts for row in part.rows.to_pylist()]
     assert found == rows
+
+
+@pytest.mark.parametrize("form", [RecordFormat.CSV, RecordFormat.ARROW_STREAM])
+def test_names_that_were_sent_once_count_in_each_rest(form: RecordFormat) -> None:
+    name, count = "x" * 1_000_000, 50
+    body = f"id,{name}\n".encode() + b"1,2\n" * count
+    if form is RecordFormat.ARROW_STREAM:
+        body = arrow(*[{"id": 1, name: "2"}] * count)
+    plan = ReadPlan((TARGET,))
+    parts = list(read_rows(io.BytesIO(body), form, plan))
+    sizes = [part.rows.num_rows for part in parts if isinstance(part, TargetRows)]
+    assert (sum(sizes), len(parts)) == (count, len(sizes))
+    assert max(sizes) <= 5
+    with pytest.raises(IngestInvalid, match="SLUICE_INGEST_MAX_DECOMPRESSED_BYTES"):
+        list(read_rows(io.BytesIO(body), form, plan, bounds=ReadBounds(body_bytes=20_000_000)))
 
 
 def test_dead_letters_are_found_by_the_same_rest() -> None:
