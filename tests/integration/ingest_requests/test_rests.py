@@ -153,7 +153,7 @@ def test_a_stream_goes_on_when_its_records_get_fields(
     assert found(gateway, events) == [[1, None, None], [2, None, '{"x":{"y":2}}']]
     dead_letters = lake.load_table((events.name()[0], f"{events.name()[1]}__dead_letter"))
     reasons = dead_letters.scan(selected_fields=("reason",)).to_arrow()["reason"].to_pylist()
-    assert sorted(reasons) == [
+    assert sorted(reason.partition("a.json: ")[2] for reason in reasons) == [
         "id: 'z' is not of type long",
         "payload takes the rest of the record, and cannot be sent itself",
     ]
