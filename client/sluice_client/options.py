@@ -53,6 +53,8 @@ class IngestOptions(TypedDict, total=False):
     """For an upsert: the form of JSON records that are events of change data capture."""
     order_by: str
     """For an upsert: the column by which late records lose."""
+    rest: str
+    """The column that takes the fields of a record that no written column has, as one JSON object."""
     sort_order: Sequence[Mapping[str, Any]]
     schema: Mapping[str, Any]
     """An Iceberg schema that the table is matched against."""

@@ -68,6 +68,7 @@ def _faults_of_delete(write: Write) -> Iterator[WriteFault]:
         "schema": write.schema is not None and write.schema.schema is not None,
         "create": write.schema is not None and write.schema.create is not None,
         "deleteWhen": write.delete_when is not None,
+        "rest": write.rest is not None,
     }
     for name, is_sent in sent.items():
         if is_sent:

@@ -7,14 +7,18 @@ from service.ingest.decoding.values.sent_types import fields_as_sent
 from service.ingest.derive_partition_rules import partition_rules
 from service.model.ingest.ingest_request import Write
 from service.model.ingest.record_deletes import RecordDeletes
+from service.model.ingest.record_rest import RecordRest
 from service.model.ingest.writing import Destination
 from service.model.tables.schemas import Field
 
 
-def read_target(write: Write, destination: Destination, fields: tuple[Field, ...]) -> ReadTarget:
+def read_target(
+    write: Write, destination: Destination, fields: tuple[Field, ...], max_rest_bytes: int
+) -> ReadTarget:
     """Returns the fields as they are sent, the rules for partition values, and which records delete.
 
-    If the fields are inferred, records may also have the table's other columns, without values.
+    If the fields are inferred, records may also have the table's other columns, without values. The text of a
+    record's rest may have `max_rest_bytes`.
     """
     table = destination.table
     sent, rules = fields_as_sent(fields, write.schema), partition_rules(table)
@@ -23,7 +27,8 @@ def read_target(write: Write, destination: Destination, fields: tuple[Field, ...
         unwritten = frozenset(
             {column.name for column in table.schema.columns} - {field.name for field in sent}
         )
-    return ReadTarget(sent, unwritten, rules, _deletes(write, destination))
+    rest = None if write.rest is None else RecordRest(write.rest, max_rest_bytes)
+    return ReadTarget(sent, unwritten, rules, _deletes(write, destination), rest)
 
 
 def _deletes(write: Write, destination: Destination) -> RecordDeletes | None:

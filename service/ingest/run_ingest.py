@@ -240,6 +240,7 @@ def _sorted_out(
             write,
             destination,
             cached_written_fields(destination.table.schema, destination.target.write_schema_column_ids),
+            ports.bounds.rest_bytes,
         )
         for write, destination in zip(request.writes, destinations, strict=True)
     ]

@@ -72,6 +72,7 @@ def body_bounds(settings: Settings) -> ReadBounds:
         body_bytes=settings.ingest_max_decompressed_bytes,
         batch_bytes=settings.ingest_max_batch_bytes,
         line_bytes=settings.ingest_max_line_bytes,
+        rest_bytes=settings.ingest_max_rest_bytes,
     )
 
 

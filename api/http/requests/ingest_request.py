@@ -209,6 +209,7 @@ def target(body: AnyTarget, place: str, read_schema: ReadSchema) -> Write:
         delete_when=None if body.delete_when is None else _delete_when(body.delete_when),
         envelope=None if body.envelope is None else Envelope(body.envelope),
         order_by=body.order_by,
+        rest=body.rest,
     )
 
 

@@ -26,6 +26,7 @@ class IngestRequest:
     delete_when: Mapping[str, Any] | None = None
     envelope: Literal["debezium"] | None = None
     order_by: str | None = None
+    rest: str | None = None
     sort_order: Sequence[Mapping[str, Any]] | None = None
     schema: Mapping[str, Any] | None = None
     evolve: bool | None = None
@@ -52,6 +53,7 @@ class IngestRequest:
             "deleteWhen": _json(self.delete_when),
             "envelope": self.envelope,
             "orderBy": self.order_by,
+            "rest": self.rest,
             "sortOrder": _json(self.sort_order),
             "schema": _json(self.schema),
             "evolve": _json(self.evolve),

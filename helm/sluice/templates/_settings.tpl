@@ -280,6 +280,7 @@
 {{- include "sluice.setting" (dict "root" . "name" "ingest_max_decompressed_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "ingest_max_batch_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "ingest_max_line_bytes" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "ingest_max_rest_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "ingest_max_spooled_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "ingest_parallel_bodies" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "ingest_max_wait_s" "kind" "integer") }}

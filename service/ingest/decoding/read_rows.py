@@ -9,6 +9,7 @@ from service.ingest.decoding.arrow.batches import arrow_batches, parquet_batches
 from service.ingest.decoding.arrow.columnar_rows import columnar_rows
 from service.ingest.decoding.csv.csv_rows import csv_rows
 from service.ingest.decoding.json.ndjson import ndjson_rows
+from service.ingest.decoding.streams.bounded_rests import bounded_rests
 from service.ingest.decoding.streams.plan import ReadPlan
 from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS, ReadBounds
 from service.ingest.decoding.streams.rows import FIRST, Position, Rows
@@ -31,6 +32,12 @@ def read_rows(
     Raises:
         IngestInvalid: the stream is not in this format, ends too early, or expands beyond the bounds.
     """
+    return bounded_rests(_rows(stream, record_format, plan, start, bounds), plan, bounds)
+
+
+def _rows(
+    stream: BinaryIO, record_format: RecordFormat, plan: ReadPlan, start: Position, bounds: ReadBounds
+) -> Iterator[Rows]:
     match record_format:
         case RecordFormat.NDJSON:
             return ndjson_rows(stream, plan, start, bounds)

@@ -127,7 +127,9 @@ class ExecutedWrite:
         is_later = self._has_dead_letters_later and self._bad_count
         if not is_later:
             return None
-        reads = tuple(ReadAs(target.fields, target.partition, target.deletes) for target in self._targets())
+        reads = tuple(
+            ReadAs(target.fields, target.partition, target.deletes, target.rest) for target in self._targets()
+        )
         return ValidatedSchemas(reads, self._unreadable)
 
     def discard(self) -> None:
@@ -204,11 +206,11 @@ class ExecutedWrite:
     def _targets(self) -> Iterator[ReadTarget]:
         if self._request.validation_schema is not None:
             for read in self._request.validation_schema.reads:
-                yield ReadTarget(read.fields, partition=read.partition, deletes=read.deletes)
+                yield ReadTarget(read.fields, partition=read.partition, deletes=read.deletes, rest=read.rest)
             return
         for write, destination in zip(self._request.writes, self._destinations, strict=True):
             written = written_fields(destination.table.schema, destination.target.write_schema_column_ids)
-            yield read_target(write, destination, written)
+            yield read_target(write, destination, written, self._large.bounds.body_reading.rest_bytes)
 
     @property
     def _has_dead_letters_later(self) -> bool:

@@ -13,6 +13,7 @@ from service.ingest.write_schema.deleted_keys import deleted_keys
 from service.ingest.write_schema.one_upsert import check_one_upsert
 from service.ingest.write_schema.resolve_equality_fields import resolve_equality_fields
 from service.ingest.write_schema.resolve_order import resolve_order
+from service.ingest.write_schema.resolve_rest import rest_fault
 from service.model.ingest.ingest_request import Violation, Write
 from service.model.ingest.writing import (
     NEWEST_FORMAT,
@@ -70,8 +71,8 @@ def resolve_target(write: Write, table: WritableTable, present: Set[str] = froze
 
     Raises:
         IngestInvalid: the table's format version cannot be written here.
-        WriteSchemaInvalid: the write schema breaks rules, or the equality fields or the order do; with every
-            reason.
+        WriteSchemaInvalid: the write schema breaks rules, or the equality fields, the order or the column of
+            the rest do; with every reason.
     """
     if table.format_version > NEWEST_FORMAT:
         raise IngestInvalid(
@@ -91,6 +92,9 @@ def resolve_target(write: Write, table: WritableTable, present: Set[str] = froze
     order_field_id, unordered = resolve_order(write, table, equality_field_ids, written)
     if unordered is not None:
         faults.append(unordered)
+    without_rest = rest_fault(write, table, equality_field_ids, written)
+    if without_rest is not None:
+        faults.append(without_rest)
     if faults:
         raise WriteSchemaInvalid(
             faults[0].detail, [violation for fault in faults for violation in _violations(fault)]
@@ -115,6 +119,8 @@ def _write_schema(
 ) -> WriteSchema | None:
     if write.is_delete:
         return deleted_keys(table, equality_field_ids)
+    if write.is_inferred and write.rest is not None:
+        present = present | {write.rest}
     return cached_write_schema(write.write_schema, table, present, equality_field_ids, write.sort_order or ())
 
 

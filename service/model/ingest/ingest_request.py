@@ -39,6 +39,8 @@ class WriteRule(StrEnum):
     NOT_AN_ORDER_COLUMN = "NOT_AN_ORDER_COLUMN"
     ORDER_COLUMN_SKIPPED = "ORDER_COLUMN_SKIPPED"
     DEFAULT_DIFFERS = "DEFAULT_DIFFERS"
+    NOT_A_REST_COLUMN = "NOT_A_REST_COLUMN"
+    REST_COLUMN_SKIPPED = "REST_COLUMN_SKIPPED"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class Violation:
     """A column that breaks a rule, and what to do about it; `place` is where its write stands in the request.
 
     `is_of_equality_fields`: the equality fields have to be fixed, not the write schema. `is_of_order`: the
-    column that orders the records has to be.
+    column that orders the records has to be. `is_of_rest`: the column that takes their rest has to be.
     """
 
     column: str
@@ -55,12 +57,13 @@ class Violation:
     place: str = ""
     is_of_equality_fields: bool = False
     is_of_order: bool = False
+    is_of_rest: bool = False
 
     @property
     def fault(self) -> Fault:
-        """At the write schema, the equality fields, or the column that orders the records."""
+        """At the write schema, the equality fields, the order of the records, or their rest."""
         part = "equalityFields" if self.is_of_equality_fields else "writeSchema"
-        part = "orderBy" if self.is_of_order else part
+        part = "orderBy" if self.is_of_order else "rest" if self.is_of_rest else part
         return Fault(self.detail, f"{self.place}/{part}", self.column, self.rule.value)
 
 
@@ -127,6 +130,8 @@ class Write:
     """The form in which records of an upsert are wrapped, which says what each of them changes."""
     order_by: str | None = None
     """The column by which a record of an upsert loses against a later row of its key; None: it never does."""
+    rest: str | None = None
+    """The column that takes the fields without a column of their own; None: such a record does not fit."""
 
     @property
     def is_inferred(self) -> bool:

@@ -7,17 +7,19 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from service.model.ingest.record_deletes import DeleteWhen, Envelope, RecordDeletes
+from service.model.ingest.record_rest import RecordRest
 from service.model.tables.partition_rules import NO_RULES, FolderBounds, PartitionRule, PartitionRules
 from service.model.tables.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct
 
 
 @dataclass(frozen=True, slots=True)
 class ReadAs:
-    """The fields of one write's records, the rules for values that have a partition, and what deletes."""
+    """How records of one write were read: their fields, the partition rules, what deletes, and their rest."""
 
     fields: tuple[Field, ...] = ()
     partition: PartitionRules = NO_RULES
     deletes: RecordDeletes | None = None
+    rest: RecordRest | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +82,12 @@ def validated_schemas_from_bytes(content: bytes) -> ValidatedSchemas:
 
 def _read_value(read: ReadAs) -> object:
     fields = list(map(_field_value, read.fields))
-    if not read.partition.fields and read.deletes is None:
+    if not read.partition.fields and read.deletes is None and read.rest is None:
         # The form from before there were partition rules.
         return fields
     deletes = {} if read.deletes is None else {"deletes": _deletes_value(read.deletes)}
-    return {"fields": fields, "partition": asdict(read.partition), **deletes}
+    rest = {} if read.rest is None else {"rest": asdict(read.rest)}
+    return {"fields": fields, "partition": asdict(read.partition), **deletes, **rest}
 
 
 def _deletes_value(deletes: RecordDeletes) -> object:
@@ -121,6 +124,7 @@ def _read(value: Any) -> ReadAs:
             None if folders is None else FolderBounds(**folders),
         ),
         _deletes(value.get("deletes")),
+        RecordRest(**value["rest"]) if "rest" in value else None,
     )
 
 

@@ -231,6 +231,16 @@ CASES = {
         ["id", "day", "level"],
         more={"sortOrder": [{"source": "level"}]},
     ),
+    "rest skipped": Case(
+        WriteRule.REST_COLUMN_SKIPPED,
+        ["id", "day"],
+        ["note"],
+        ["id", "day", "note"],
+        FIRST | {"else": 3},
+        ANSWERED | {"note": '{"else":3}'},
+        ["id", "day", "note"],
+        more={"rest": "note"},
+    ),
 }
 
 
@@ -291,6 +301,12 @@ UPSERTS: dict[str, tuple[WriteRule, Row, str, Row]] = {
         {"writeSchema": ["day", "note", "id"], "equalityFields": KEYS, "orderBy": "level"},
         "level",
         {"writeSchema": ["day", "level", "note", "id"], "equalityFields": KEYS, "orderBy": "level"},
+    ),
+    "rest in a number": (
+        WriteRule.NOT_A_REST_COLUMN,
+        {"writeSchema": ["day", "level", "note", "id"], "equalityFields": KEYS, "rest": "level"},
+        "level",
+        {"writeSchema": ["day", "note", "id"], "equalityFields": KEYS},
     ),
 }
 

@@ -75,6 +75,7 @@ def test_each_way_alone_is_fine(write: Write) -> None:
             ["deleteWhen", "writeSchema"],
         ),
         (replace(DELETE, order_by="day"), ["orderBy"]),
+        (replace(DELETE, rest="note"), ["rest"]),
         (replace(UPSERT, is_upsert=False, equality_fields=None, order_by="day"), ["orderBy"]),
         (replace(UPSERT, order_by="day"), ["orderBy"]),
     ],

@@ -36,6 +36,13 @@ class IngestRoomSettings(BaseModel):
         description="a line of text, or a record of CSV, in bodies, sources and streams; reading one"
         " may take 30 times that in memory",
     )
+    ingest_max_rest_bytes: int = Field(
+        16 * MIB,
+        ge=KIB,
+        le=128 * MIB,
+        description="the rest of one record, as JSON, in the column that `rest` names; a record with more"
+        " does not fit",
+    )
     ingest_max_spooled_bytes: int = Field(
         16 * GIB,
         ge=KIB,

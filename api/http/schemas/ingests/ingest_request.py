@@ -152,6 +152,14 @@ class _Target(MatchedTable):
             "against a row or a record of its key with a greater value there. Left out: the last record wins",
         ),
     ] = None
+    rest: Annotated[
+        ColumnName | None,
+        Field(
+            exclude_if=_is_left_out,
+            description="a column that is written. It takes the fields of a record that no written column "
+            "has, as one JSON object; NULL where there are none. Left out: such a record does not fit",
+        ),
+    ] = None
     write_schema: WriteSchemaBody = None
     sort_order: Annotated[
         list[SortBody] | None,

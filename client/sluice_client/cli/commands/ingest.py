@@ -61,6 +61,12 @@ def ingest(
             "--order-by", metavar="COLUMN", help="for an upsert: the column by which late records lose"
         ),
     ] = None,
+    rest: Annotated[
+        str | None,
+        typer.Option(
+            "--rest", metavar="COLUMN", help="the column that takes the fields without a column, as JSON"
+        ),
+    ] = None,
     branch: Annotated[str | None, typer.Option("--branch", help="of the table")] = None,
     schema: Annotated[
         Path | None, typer.Option("--schema", help="a file with an Iceberg schema that the table shall have")
@@ -97,6 +103,7 @@ def ingest(
             delete_when=delete_when,
             envelope=envelope,
             order_by=order_by,
+            rest=rest,
             branch=branch,
             schema=schema,
             is_creating=is_creating,

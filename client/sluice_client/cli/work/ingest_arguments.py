@@ -43,6 +43,7 @@ class IngestArguments:
     delete_when: str | None
     envelope: str | None
     order_by: str | None
+    rest: str | None
     branch: str | None
     schema: Path | None
     is_creating: bool
@@ -88,6 +89,7 @@ class IngestArguments:
             delete_when=None if self.delete_when is None else _delete_when(self.delete_when),
             envelope=_one_of(_ENVELOPES, self.envelope, "--envelope"),
             order_by=self.order_by,
+            rest=self.rest,
             schema=None if self.schema is None else _schema_of(self.schema),
             evolve=True if self.is_evolving else None,
             create={} if self.is_creating else None,

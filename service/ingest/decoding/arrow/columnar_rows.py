@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
 
 from service.errors.ingest_errors import IngestInvalid
+from service.ingest.decoding.arrow.columnar_rests import columnar_rests, fitted_at_once
 from service.ingest.decoding.parquet.int96_zone import in_utc_where_wanted
 from service.ingest.decoding.streams.note_names import note_names
 from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
@@ -22,6 +23,7 @@ from service.ingest.decoding.values.marked_rows import key_fields, marked
 from service.ingest.decoding.values.row_payload import row_payload
 from service.model.ingest.ingest_request import Route
 from service.model.ingest.record_deletes import DeleteWhen
+from service.model.ingest.record_rest import RecordRest
 from service.model.tables.schemas import Field
 
 # Values of other types never match: `json_name` has no text for them.
@@ -53,7 +55,10 @@ def columnar_rows(batches: Iterator[pa.RecordBatch], plan: ReadPlan, start: Posi
             if target is None:
                 yield from _without_route(rows, numbers, plan.route)
             else:
-                yield from _fitted(rows, plan.targets[target], target, numbers, plan.route)
+                for part in fitted_at_once(rows, has_rest=plan.targets[target].rest is not None):
+                    of_part = numbers[part.start : part.stop]
+                    fitted = rows.slice(part.start, len(part))
+                    yield from _fitted(fitted, plan.targets[target], target, of_part, plan.route)
         number += batch.num_rows
 
 
@@ -133,6 +138,8 @@ class _SortedOut:
 
 
 def _sorted_out(rows: pa.RecordBatch, target: ReadTarget, ignored: Set[str]) -> _SortedOut:
+    if target.rest is not None:
+        return _with_rest(rows, target, target.rest)
     extra = _extra(rows, target, ignored)
     try:
         _check_extra(rows, extra)
@@ -151,6 +158,27 @@ def _sorted_out(rows: pa.RecordBatch, target: ReadTarget, ignored: Set[str]) -> 
     if not good:
         return _SortedOut(pa.RecordBatch.from_pylist([], schema=arrow_schema(target.fields)), invalid_values)
     return _SortedOut(_exact(rows.take(good), target), invalid_values)
+
+
+def _with_rest(rows: pa.RecordBatch, target: ReadTarget, rest: RecordRest) -> _SortedOut:
+    """Sorts out the rows by their own columns, and adds the texts of the others."""
+    own = tuple(field for field in target.fields if field.name != rest.column)
+    found = _sorted_out(rows, replace(target, fields=own, rest=None), set(rows.schema.names))
+    rests = columnar_rests(rows, {field.name for field in own}, rest)
+    column = next(field for field in target.fields if field.name == rest.column)
+    lacking = dict.fromkeys(
+        (row for row, text in enumerate(rests.texts) if text is None) if column.is_required else (),
+        f"{rest.column} is required, and the record has no other fields",
+    )
+    invalid = {**found.invalid, **lacking, **rests.invalid}
+    places = found.places(rows.num_rows)
+    kept = [at for at, row in enumerate(places) if row not in invalid]
+    taken = pa.array(kept, pa.int64())
+    texts = pa.array([rests.texts[places[at]] for at in kept], pa.large_string())
+    arrays = [
+        texts if field is column else found.exact.column(field.name).take(taken) for field in target.fields
+    ]
+    return _SortedOut(pa.RecordBatch.from_arrays(arrays, schema=arrow_schema(target.fields)), invalid)
 
 
 def _changes(rows: pa.RecordBatch, target: ReadTarget, ignored: Set[str]) -> _SortedOut:

@@ -35,12 +35,14 @@ def csv_rows(stream: BinaryIO, plan: ReadPlan, start: Position, bounds: ReadBoun
     check_columns(names, plan)
     # Together with the header, each record is a complete body.
     rows = RecordRows(plan, text_values, header.raw + b"\n")
+    # The rest of a record has the names of its fields.
+    more_bytes = len(header.raw) if any(target.rest is not None for target in plan.targets) else 0
     waiting_bytes = waiting = 0
     for record in records:
         bad = _taken(record, names, header, rows, start.number - 1)
         if bad is not None:
             yield bad
-        waiting, waiting_bytes = waiting + 1, waiting_bytes + len(record.raw)
+        waiting, waiting_bytes = waiting + 1, waiting_bytes + len(record.raw) + more_bytes
         if waiting >= BATCH_ROWS or waiting_bytes >= _BATCH_BYTES:
             waiting = waiting_bytes = 0
             yield from rows.batches()

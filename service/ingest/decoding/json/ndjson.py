@@ -98,6 +98,8 @@ class _Deletes:
 
 
 def _fast_reader(target: ReadTarget, ignored: str | None) -> FastRows | _Deletes | ChangingLines | None:
+    if target.rest is not None:
+        return None
     if target.deletes is None:
         return FastRows(target.fields, ignored)
     if target.deletes.is_always:

@@ -10,7 +10,7 @@ from service.ingest.decoding.json.route_lines import LineGroup, LineRouter
 from service.ingest.decoding.streams.plan import ReadPlan
 from service.ingest.decoding.streams.rows import TargetRows
 from service.ingest.decoding.values.invalid_partition_values import invalid_partition_values
-from service.ingest.decoding.values.marked_rows import acts_alike, marked_if_deleting, may_lack_keys
+from service.ingest.decoding.values.marked_rows import is_read_at_once, marked_if_deleting, may_lack_keys
 from service.ingest.decoding.values.record_rows import BATCH_ROWS
 from service.model.ingest.json_records import JsonRecords
 from service.model.tables.schemas import Field, Primitive
@@ -38,7 +38,7 @@ def _read(
 ) -> list[TargetRows] | None:
     found: list[TargetRows] = []
     for target, lines, count in parts:
-        if target is not None and not acts_alike(plan.targets[target]):
+        if target is not None and not is_read_at_once(plan.targets[target]):
             return None
         reader = None if target is None else _reader(plan.targets[target].fields, ignored)
         rows = None if reader is None else reader.read(lines, count)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from service.errors.ingest_errors import IngestInvalid
+from service.model.ingest.record_rest import MAX_REST_BYTES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,13 +14,14 @@ class ReadBounds:
 
     `body_bytes` bounds a whole body, as its rows are when they are written out; `batch_bytes` bounds what is
     in memory at once. `line_bytes` bounds a line of text or a record of CSV, whose values take many times
-    that when they are read. `has_pages_checked`: pages of Parquet are examined one by one before they are
-    read, unless the file is remote.
+    that when they are read. `rest_bytes` bounds the text of a record's rest. `has_pages_checked`: pages of
+    Parquet are examined one by one before they are read, unless the file is remote.
     """
 
     body_bytes: int = 2**40
     batch_bytes: int = 512 * 1024**2
     line_bytes: int = 8 * 1024**2
+    rest_bytes: int = MAX_REST_BYTES
     has_pages_checked: bool = True
 
 

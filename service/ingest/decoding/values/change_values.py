@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from service.ingest.decoding.streams.plan import ReadTarget
 from service.ingest.decoding.values.envelopes import Change, debezium_changes
 from service.ingest.decoding.values.marked_rows import key_fields
+from service.ingest.decoding.values.record_rests import values_with_rest
 from service.ingest.decoding.values.scalar_values import Convert
 from service.model.ingest.record_deletes import DELETE_MARK, DeleteWhen, RecordDeletes
 from service.model.tables.schemas import Field
@@ -25,7 +26,7 @@ def row_values(
     Raises:
         IngestInvalid: a field has a type that these records cannot represent.
     """
-    whole = values(target.fields)
+    whole = values_with_rest(target.fields, target.rest, values)
     if target.deletes is None:
         return lambda record: (whole(record),)
     of_keys = values(key_fields(target))
@@ -95,5 +96,7 @@ def _without_field(
     record: Mapping[str, object], target: ReadTarget, when: DeleteWhen
 ) -> Mapping[str, object]:
     if when.field not in record or any(field.name == when.field for field in target.fields):
+        return record
+    if target.rest is not None:
         return record
     return {name: value for name, value in record.items() if name != when.field}

@@ -25,11 +25,15 @@ def check_names(names: Sequence[str]) -> None:
 def check_columns(names: Iterable[str], plan: ReadPlan) -> None:
     """Checks that at least one target knows each column, or that it says where a record goes or what it does.
 
+    Where a target takes the rest of its records, every column is known.
+
     Raises:
         IngestInvalid: some are not; or records delete by a key of which there is no column.
     """
     names = tuple(names)
     _check_keys(names, plan)
+    if any(target.rest is not None for target in plan.targets):
+        return
     known = {field.name for target in plan.targets for field in target.fields}
     known.update(*(target.unwritten for target in plan.targets))
     whens = [target.deletes.when for target in plan.targets if target.deletes is not None]

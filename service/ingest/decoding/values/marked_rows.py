@@ -29,9 +29,9 @@ def key_fields(target: ReadTarget) -> tuple[Field, ...]:
     return tuple(field for field in target.fields if field.name in keys)
 
 
-def acts_alike(target: ReadTarget) -> bool:
-    """Returns whether all records of the target do the same, whatever they contain."""
-    return target.deletes is None or target.deletes.is_always
+def is_read_at_once(target: ReadTarget) -> bool:
+    """Returns whether all records of the target do the same and have the same fields."""
+    return target.rest is None and (target.deletes is None or target.deletes.is_always)
 
 
 def marked_if_deleting(rows: pa.RecordBatch, target: ReadTarget) -> pa.RecordBatch:

@@ -41,6 +41,7 @@ class RecordRows:
             row_values(target, values, leaves_out_nulls=leaves_out_nulls) for target in plan.targets
         ]
         self._names = [_read_names(target) for target in plan.targets]
+        self._has_rest = [target.rest is not None for target in plan.targets]
         self._schemas = [row_schema(target) for target in plan.targets]
         self._partitions = [target.partition for target in plan.targets]
         self._rows: list[list[object]] = [[] for _ in plan.targets]
@@ -95,7 +96,9 @@ class RecordRows:
         return target
 
     def _without_route(self, record: object, target: int) -> object:
-        if self._route is None or self._route.field in self._names[target] or not isinstance(record, Mapping):
+        if self._route is None or self._has_rest[target] or not isinstance(record, Mapping):
+            return record
+        if self._route.field in self._names[target]:
             return record
         return {name: value for name, value in record.items() if name != self._route.field}
 

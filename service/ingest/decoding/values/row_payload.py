@@ -6,6 +6,7 @@ import base64
 import json
 import math
 from datetime import time
+from decimal import Decimal
 
 import pyarrow as pa
 from pyarrow import types
@@ -19,9 +20,18 @@ def row_payload(rows: pa.RecordBatch) -> bytes:
     >>> row_payload(pa.RecordBatch.from_pylist([{"a": 1, "b": None, "c": b"x"}]))
     b'{"a": 1, "c": "eA=="}'
     """
+    # A number in a text is read again as one, and always with all of its digits.
+    return json.dumps(row_record(rows, 0), ensure_ascii=False, default=str).encode()
+
+
+def row_record(rows: pa.RecordBatch, row: int) -> dict[str, object]:
+    """Returns a row as values of JSON by name, without its nulls; decimals are of the type Decimal.
+
+    >>> row_record(pa.RecordBatch.from_pylist([{"a": Decimal("1.50"), "b": None, "c": {"d": b"x"}}]), 0)
+    {'a': Decimal('1.50'), 'c': {'d': 'eA=='}}
+    """
     named = zip(rows.schema.names, rows.columns, strict=True)
-    record = {name: _value(column[0]) for name, column in named if column[0].is_valid}
-    return json.dumps(record, ensure_ascii=False).encode()
+    return {name: _value(column[row]) for name, column in named if column[row].is_valid}
 
 
 def _value(scalar: pa.Scalar) -> object:
@@ -77,7 +87,7 @@ def _json(value: object) -> object:
             return value if math.isfinite(value) else _NOT_FINITE[str(value)]
         case time():
             return value.isoformat()
-        case bool() | int() | str() | None:
+        case bool() | int() | str() | Decimal() | None:
             return value
         case _:
             return str(value)

@@ -1,0 +1,57 @@
+"""Makes the columns that no field takes into the texts of one column, row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from service.ingest.decoding.streams.bounded_rests import AT_ONCE_BYTES
+from service.ingest.decoding.values.record_rests import check_has_no_rest, rest_text
+from service.ingest.decoding.values.row_payload import row_record
+from service.model.ingest.record_rest import RecordRest
+
+
+@dataclass(frozen=True, slots=True)
+class Rests:
+    """The rest of each row, None for rows without one, and the rows whose rest does not fit."""
+
+    texts: list[str | None]
+    invalid: Mapping[int, str]
+
+
+def fitted_at_once(rows: pa.RecordBatch, *, has_rest: bool) -> Sequence[range]:
+    """Returns the places of rows whose values are in memory at once: all of them, unless they have rests.
+
+    Each rest repeats the names of its columns.
+    """
+    if not has_rest or rows.num_rows == 0:
+        return [range(rows.num_rows)]
+    row_bytes = rows.nbytes // rows.num_rows + sum(len(name.encode()) for name in rows.schema.names)
+    step = max(AT_ONCE_BYTES // (row_bytes + 1), 1)
+    return [range(at, min(at + step, rows.num_rows)) for at in range(0, rows.num_rows, step)]
+
+
+def columnar_rests(rows: pa.RecordBatch, names: Set[str], rest: RecordRest) -> Rests:
+    """Returns the values of all columns but those with these names, as JSON without nulls.
+
+    >>> rows = pa.RecordBatch.from_pylist([{"id": 1, "x": "a"}, {"id": 2, "x": None}])
+    >>> columnar_rests(rows, {"id"}, RecordRest("more")).texts
+    ['{"x":"a"}', None]
+    """
+    others = [name for name in rows.schema.names if name not in names]
+    if not others:
+        return Rests([None] * rows.num_rows, {})
+    apart = rows.select(others)
+    texts: list[str | None] = []
+    invalid: dict[int, str] = {}
+    for row in range(rows.num_rows):
+        record, text = row_record(apart, row), None
+        try:
+            check_has_no_rest(record, rest)
+            text = rest_text(record, rest)
+        except ValueError as reason:
+            invalid[row] = str(reason)
+        texts.append(text)
+    return Rests(texts, invalid)
