@@ -66,7 +66,7 @@ ODD: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What happens to a table beside its four appends: first, after the second one, and at the end."""
+    """The statements beside the four appends of a table: first, after the second one, and at the end."""
 
     first: tuple[str, ...] = ()
     between: tuple[str, ...] = ()
