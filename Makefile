@@ -40,13 +40,13 @@ check: $(DEV) ## format, lint, types, import directions, doctests, prose
 	@$(BIN)/python -m docs.tooling.check
 
 SOAK_PROCESSES ?= 2
-soak: $(LOAD) ## every case of equivalence; 20,000 generated queries, pruned and as written, and 20,000 under policies; 6,000 generated writes, pruned and as written; 10,000 questions while a table grows; half an hour of load; replicas killed 300 times while they commit, a gateway over 300 ingests; bodies of 2 GB (hours)
+soak: $(LOAD) ## every case of equivalence; 20,000 generated queries, pruned and as written, and 20,000 under policies; 5,000 generated writes, pruned and by plain Spark; 10,000 questions while a table grows; half an hour of load; replicas killed 300 times while they commit, a gateway over 300 ingests; bodies of 2 GB (hours)
 	@SLUICE_TEST_THOROUGH=1 $(BIN)/pytest tests/equivalence tests/integration/engine/test_writer_on_executors.py \
 		tests/unit/ingest/decoding/test_line_bounds.py
 	@SLUICE_SOAK_QUERIES=$${SLUICE_SOAK_QUERIES:-20000} SLUICE_SOAK_PROCESSES=$(SOAK_PROCESSES) \
 		$(BIN)/pytest tests/equivalence/texts/test_generated.py tests/equivalence/tables/test_policies.py -n $(SOAK_PROCESSES) -s
 	@SLUICE_SOAK_CHANGES=$${SLUICE_SOAK_CHANGES:-20000} $(BIN)/pytest tests/unit/query/filtering/test_generated_changes.py
-	@SLUICE_SOAK_WRITES=$${SLUICE_SOAK_WRITES:-1000} $(BIN)/pytest tests/equivalence/tables/test_pruned_writes.py -n 0 -s
+	@SLUICE_SOAK_WRITES=$${SLUICE_SOAK_WRITES:-420} $(BIN)/pytest tests/equivalence/tables/test_generated_writes.py -n 0 -s -q
 	@SLUICE_SOAK_REFRESHES=$${SLUICE_SOAK_REFRESHES:-10000} $(BIN)/pytest tests/refresh/test_generated_refreshes.py -n 0 -s
 	@$(BIN)/python -m tests.load .venv/load/bin/locust
 	@SLUICE_SOAK_KILLS=$${SLUICE_SOAK_KILLS:-300} $(BIN)/pytest tests/integration/ingest/test_random_kills.py -s
@@ -55,6 +55,9 @@ soak: $(LOAD) ## every case of equivalence; 20,000 generated queries, pruned and
 
 drill: $(DEV) ## each hostile input, while another caller asks and sends; prints who waited how long, and seconds to ready (an hour)
 	@SLUICE_DRILL="$${SLUICE_DRILL:-engine rows texts requests results ingests connections}" $(BIN)/pytest tests/drill -s -q
+
+write-kills: $(DEV) ## engines and gateways killed SLUICE_WRITE_KILLS (200) times at random points of SQL that writes: whole and once, or not at all (hours)
+	@SLUICE_WRITE_KILLS=$${SLUICE_WRITE_KILLS:-200} $(BIN)/pytest tests/killed_writes -n 0 -s -q
 
 failover: $(DEV) ## servers of PostgreSQL and Valkey lost under load: seconds until it goes on, and records lost (minutes)
 	@SLUICE_FAILOVER=1 $(BIN)/pytest tests/failover -s -q
@@ -201,4 +204,4 @@ LOCK := --quiet --upgrade --generate-hashes --universal --python-version 3.11 --
 clean: ## remove .venv and all data of the demo
 	@rm -rf .venv .sluice
 
-.PHONY: help demo serve test check soak drill failover rolling upgrade cluster load mutate dbt-test dialect-test faults bench docs chart image image-test compose-test alerts-test console console-test console-frames wheel setup lock clean
+.PHONY: help demo serve test check soak drill write-kills failover rolling upgrade cluster load mutate dbt-test dialect-test faults bench docs chart image image-test compose-test alerts-test console console-test console-frames wheel setup lock clean

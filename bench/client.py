@@ -39,6 +39,10 @@ class Client:
         """Sends JSON; returns the status and the body."""
         return self._sent("POST", path, body)
 
+    def post_arrow(self, path: str, body: bytes) -> tuple[int, bytes]:
+        """Sends a stream of Arrow; returns the status and the body."""
+        return self._sent("POST", path, body, {"Content-Type": "application/vnd.apache.arrow.stream"})
+
     def put(self, path: str, body: bytes) -> tuple[int, bytes]:
         """Sends JSON; returns the status and the body."""
         return self._sent("PUT", path, body)

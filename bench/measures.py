@@ -53,6 +53,7 @@ from bench import (
     two_workers,
     unprunable_keys,
     unprunable_tables,
+    upserts,
 )
 from bench.lakehouse import Lake
 from bench.measurement import RESULTS, Measurement
@@ -154,6 +155,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
             many_files.__doc__ or "", many_files.measure, many_files.draw, many_files_table.make_tables
         ),
         "merge": Measure(merge_pruning.__doc__ or "", merge_pruning.measure, merge_pruning.draw),
+        "upserts": Measure(upserts.__doc__ or "", upserts.measure, upserts.draw),
         "literal-predicate": Measure(
             literal_predicate.__doc__ or "",
             literal_predicate.measure,

@@ -5,6 +5,8 @@ batch of changes has the orders of two days with another amount, and some new on
 order: rows that match are updated, others are inserted. Each MERGE takes another batch, with
 `dynamicFiltering.enabled` true and false in turn. The one without is what plain Spark does, with its own
 pruning at run time. There are two facts, one that copies files and one that writes deletes beside them.
+Before it copies files, Spark looks for those with matches, and prunes that search by partitions. So there is
+nothing left to save in the first one. It does not prune a MERGE into the second one.
 *Read* are the bytes that the engine's process has read from files during the statement, footers and manifests
 included. The rows of both ways together are compared at the end with what the batches must leave.
 """

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
+_CREATING = (WriteKind.CREATE_TABLE_AS, WriteKind.REPLACE_TABLE_AS)
 LOOK_EVERY_S = 1.0
 GRACE_S = 600.0
 """How long after a write's timeout an engine that hangs may still commit it, until it is replaced."""
@@ -163,8 +164,22 @@ class SqlWrites:
         return record
 
     def is_never_known(self, record: WriteRecord) -> bool:
-        """Whether nothing works on the write any more, and no snapshot can tell how it ended."""
-        return not record.state.is_final and not record.write.has_snapshot and self._is_over(record)
+        """Whether nothing works on the write any more, and no snapshot can tell how it ended.
+
+        That is so for statements without a snapshot, and if the table is not there, or no longer has all
+        snapshots since the write began.
+        """
+        if record.state.is_final or not self._is_over(record):
+            return False
+        if not record.write.has_snapshot:
+            return True
+        try:
+            found = self._marks.find(record.write.table, record.query_id, record.started_at)
+        except TableNotFound:
+            return True
+        except (CatalogDown, TableAmbiguous, TableUnreadable):
+            return False
+        return found.commit is None and not found.is_complete
 
     def close(self) -> None:
         """Ends all waiting."""
@@ -207,7 +222,7 @@ class SqlWrites:
         try:
             return self._marks.find(record.write.table, record.query_id, record.started_at)
         except (CatalogDown, TableNotFound, TableAmbiguous, TableUnreadable) as failure:
-            if isinstance(failure, TableNotFound) and record.write.kind is WriteKind.CREATE_TABLE_AS:
+            if isinstance(failure, TableNotFound) and record.write.kind in _CREATING:
                 # A table is created together with its rows.
                 return FoundMark(None, is_complete=True)
             log.warning("write_not_looked_up", query_id=str(record.query_id), code=failure.code)

@@ -74,6 +74,8 @@ def gateway(data_dir: Path) -> Iterator[Gateway]:
         dynamic_filtering_min_table_bytes=0,
         dynamic_filtering_collect_timeout_s=60,
         dynamic_filtering_late_filters=True,
+        sql_writes=True,
+        sql_write_pruning=True,
         # On a busy machine, the default time ends before a text is read, and the query runs as written.
         dynamic_filtering_detection_timeout_s=20,
         # A query runs without a table's facts if they take longer than this, and these tests need them.

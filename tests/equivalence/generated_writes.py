@@ -1,80 +1,10 @@
-"""Generated statements that write, over tables of many layouts, and the tables themselves."""
+"""Generated statements that write, over the tables of `written_tables.py`."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
 
-NAMESPACE = "lake.pw"
-FACT_ROWS = 48
-COLUMNS = "id, k, b, name, day, price, at"
-LAYOUTS: Sequence[str] = (
-    "PARTITIONED BY (k)",
-    "PARTITIONED BY (bucket(4, k))",
-    "PARTITIONED BY (days(at))",
-    "PARTITIONED BY (truncate(2, name))",
-    "PARTITIONED BY (day, k)",
-    "PARTITIONED BY (truncate(10, b))",
-    "PARTITIONED BY (price)",
-    "",
-)
-MODES = ("copy-on-write", "merge-on-read")
-FACT = (
-    "SELECT CAST(id AS BIGINT) AS id, CASE WHEN id % 13 <> 0 THEN CAST(id % 12 AS INT) END AS k, "
-    "CAST(id % 12 * 7 - 20 AS BIGINT) AS b, CASE WHEN id % 11 <> 0 THEN concat('n', id % 12) END AS name, "
-    "CASE WHEN id % 17 <> 0 THEN CAST(date_add(DATE'1969-12-28', CAST(id % 12 AS INT)) AS DATE) END AS day, "
-    "CAST(id % 12 / 4.0 AS DECIMAL(7, 2)) AS price, CAST(concat(CAST(CAST(date_add(DATE'1969-12-28', "
-    "CAST(id % 12 AS INT)) AS DATE) AS STRING), ' 0', id % 10, ':30:00') AS TIMESTAMP) AS at"
-)
-SOURCE = (
-    "SELECT CAST(id AS BIGINT) AS id, CASE WHEN id <> 5 THEN CAST(id % 9 AS INT) END AS k, "
-    "CAST(id % 9 AS BIGINT) AS kl, CAST(id % 9 AS STRING) AS kt, "
-    "CASE WHEN id <> 4 THEN concat('n', id % 5) END AS name, CAST(id % 9 * 7 - 20 AS BIGINT) AS b, "
-    "CAST(date_add(DATE'1969-12-28', CAST(id % 6 AS INT)) AS DATE) AS day, "
-    "CAST(CAST(date_add(DATE'1969-12-28', CAST(id % 6 AS INT)) AS DATE) AS STRING) AS dt, "
-    "CAST(id / 4.0 AS DECIMAL(9, 3)) AS price, CASE WHEN id % 3 = 0 THEN 'd' ELSE 'u' END AS op"
-)
-SOURCES: Mapping[str, str] = {
-    "src": f"{SOURCE} FROM range(7)",
-    "dup": f"{SOURCE} FROM (SELECT id % 4 AS id FROM range(9))",
-    "wide": f"{SOURCE} FROM range(200)",
-    "void": f"{SOURCE} FROM range(3) WHERE id > 7",
-    "dim": "SELECT CAST(id AS INT) AS k, concat('g', id % 3) AS kind FROM range(9)",
-}
-"""The tables that keys come from, by name."""
-
-
-def fact_texts(table: str, layout: str, mode: str, version: int) -> list[str]:
-    """Returns the statements that make a table of the layout: four appends, ordered by the keys."""
-    properties = ", ".join(
-        (
-            f"'format-version'='{version}'",
-            *(f"'write.{each}.mode'='{mode}'" for each in ("delete", "update", "merge")),
-        )
-    )
-    return [
-        f"DROP TABLE IF EXISTS {table}",
-        f"CREATE TABLE {table} USING iceberg {layout} TBLPROPERTIES ({properties}) AS {FACT} FROM range(0)",
-        *(
-            f"INSERT INTO {table} {FACT} FROM range({FACT_ROWS}) "
-            f"WHERE id % 12 BETWEEN {at * 3} AND {at * 3 + 2}"
-            for at in range(4)
-        ),
-    ]
-
-
-def source_texts() -> list[str]:
-    """Returns the statements that make the tables which keys come from."""
-    return [
-        text
-        for name, query in SOURCES.items()
-        for text in (
-            f"DROP TABLE IF EXISTS {NAMESPACE}.{name}",
-            f"CREATE TABLE {NAMESPACE}.{name} USING iceberg AS {query}",
-            # A table that has never had rows has no snapshot.
-            f"INSERT INTO {NAMESPACE}.{name} SELECT * FROM {NAMESPACE}.{name} WHERE false",
-        )
-    ]
+from tests.equivalence.written_tables import COLUMNS, NAMESPACE
 
 
 class Writes:

@@ -1,21 +1,17 @@
-"""Generated writes leave the same rows pruned as plain Spark leaves in a copy of the table."""
+"""Pruned writes that meet other commits: to their target, and to the tables that their keys come from."""
 
 from __future__ import annotations
 
-import os
 import re
-from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from pyspark.errors import PySparkException
 
-from service.errors.gateway_error import GatewayError
 from service.errors.query_errors import CommitConflict
 from service.gateway import Gateway
 from service.model.policies.decisions import FULL_ACCESS
@@ -25,23 +21,18 @@ from service.query.execution.prune_write import WritePruning
 from service.query.filtering.pruned_change import PrunedWrite
 from service.query.registry.query_handle import QueryHandle
 from spark_session.engine.engine import SparkEngine
-from tests.equivalence.generated_writes import (
+from tests.equivalence.written_tables import (
     FACT_ROWS,
     LAYOUTS,
     MODES,
     NAMESPACE,
-    Writes,
     fact_texts,
     source_texts,
 )
 from tests.integration.sql.engine_calls import root_of
 from tests.integration.sql.write_calls import write
 
-OURS, PLAIN = f"{NAMESPACE}.ours", f"{NAMESPACE}.plain"
-# Each has a table of its own, and six statements; `make soak` takes more.
-SEEDS = int(os.environ.get("SLUICE_SOAK_WRITES", "0")) or 2
-FIRST = int(os.environ.get("SLUICE_SOAK_SEED", "1"))
-STATEMENTS = 6
+OURS = f"{NAMESPACE}.ours"
 
 
 @dataclass
@@ -50,7 +41,6 @@ class Pruned:
 
     gateway: Gateway
     engine: SparkEngine
-    seen: Counter[str] = field(default_factory=Counter)
 
     def pruning(self, sql: str) -> WritePruning:
         ports = self.gateway.queries.ports
@@ -62,7 +52,6 @@ class Pruned:
         """Prunes and runs the statement; `between` is called after the keys were collected."""
         pruning = self.pruning(sql)
         pruned = pruning.prune()
-        self.seen[(pruned.pruned.rewritten_sql is not None and sql.split()[0]) or "as written"] += 1
         between()
 
         def begin(found: Write) -> None:
@@ -85,40 +74,6 @@ def pruned(gateway: Gateway) -> Pruned:
 
 def rows(engine: SparkEngine, table: str) -> list[str]:
     return sorted(str(tuple(row)) for row in root_of(engine).table(table).collect())
-
-
-# The engine's errors have Spark's words without its code.
-FAILURES = {"matched a single row": "CARDINALITY", "overflow": "OVERFLOW", "cannot be cast": "CAST_INVALID"}
-
-
-def failure_of(run: Callable[[], object]) -> str:
-    """Returns what Spark's error is about; empty if there was none."""
-    try:
-        run()
-    except (GatewayError, PySparkException) as failure:
-        text = str(failure)
-        return next((code for words, code in FAILURES.items() if words in text), text)
-    return ""
-
-
-@pytest.mark.timeout(100_000)
-@pytest.mark.parametrize("seed", range(FIRST, FIRST + SEEDS))
-def test_generated_writes_leave_the_same_rows_pruned(pruned: Pruned, seed: int) -> None:
-    engine = pruned.engine
-    # Each layout gets each mode and format in 32 seeds.
-    at = seed - 1
-    layout, mode = LAYOUTS[at % len(LAYOUTS)], MODES[(at + at // len(LAYOUTS)) % 2]
-    for table in (OURS, PLAIN):
-        for text in fact_texts(table, layout, mode, 2 + (at + at // (2 * len(LAYOUTS))) % 2):
-            root_of(engine).sql(text)
-    statements = Writes(seed)
-    for _ in range(STATEMENTS):
-        text = statements.next()
-        ours = failure_of(partial(pruned.run, text.format(t=OURS)))
-        plain = failure_of(partial(root_of(engine).sql, text.format(t=PLAIN)))
-        is_same = ours == plain and rows(engine, OURS) == rows(engine, PLAIN)
-        found = "" if is_same else pruned.pruning(text.format(t=OURS)).prune().pruned.sql
-        assert is_same, (layout, mode, text, found, ours, plain)
 
 
 MERGE_OF_KEYS = f"MERGE INTO {OURS} t USING {NAMESPACE}.src s ON t.k = s.k WHEN MATCHED THEN DELETE"

@@ -14,6 +14,7 @@ from service.errors.ingest_errors import WriteNotAllowed
 from service.errors.maintenance_errors import MaintenanceRunning
 from service.errors.query_errors import CommitConflict, CommitStateUnknown, QueryFailed, QueryTimedOut
 from service.errors.statement_errors import StatementNotAllowed
+from service.errors.table_errors import TableNotFound
 from service.errors.unavailable import CatalogDown, EngineLost, MetricsStoreDown
 from service.model.tables.tables import TableName
 from service.model.writes.procedure_calls import ProcedureCall
@@ -102,6 +103,38 @@ def test_after_a_loss_only_a_proof_says_no(is_gone: bool, is_complete: bool, sta
     writes = Writes()
     writes.marks.is_complete = is_complete
     assert writes.service.ended(writes.begun(), writes.lost(is_gone=is_gone)).state is state
+
+
+@pytest.mark.parametrize(
+    ("kind", "state"),
+    [
+        (WriteKind.CREATE_TABLE_AS, WriteState.NOT_COMMITTED),
+        (WriteKind.REPLACE_TABLE_AS, WriteState.NOT_COMMITTED),
+        (WriteKind.INSERT, WriteState.UNKNOWN),
+    ],
+)
+def test_a_table_that_is_not_there_was_not_created(kind: WriteKind, state: WriteState) -> None:
+    writes = Writes()
+    record = writes.service.begin(writes.record(write=Write(kind, TABLE)))
+    writes.marks.fault = TableNotFound(str(TABLE))
+    assert writes.service.ended(record, writes.lost(is_gone=True)).state is state
+
+
+def test_a_write_is_never_known_when_its_time_is_over_and_no_snapshot_can_tell() -> None:
+    writes = Writes()
+    record = writes.begun()
+    writes.marks.is_complete = False
+    # It may still be committed.
+    assert not writes.service.is_never_known(record)
+    writes.clock.advance(timedelta(minutes=5, seconds=1 + GRACE_S))
+    assert writes.service.looked_up(record) == record
+    assert writes.service.is_never_known(record)
+    writes.marks.fault = TableNotFound(str(TABLE))
+    assert writes.service.is_never_known(record)
+    writes.marks.fault = CatalogDown()
+    assert not writes.service.is_never_known(record)
+    writes.marks.fault, writes.marks.is_complete = None, True
+    assert not writes.service.is_never_known(record)
 
 
 def test_what_a_lost_replica_began_is_found_later() -> None:

@@ -188,6 +188,19 @@ def test_a_definition_that_is_never_known_is_told_so(bench: Bench) -> None:
     assert writing.engine.writes == 1
 
 
+def test_a_write_whose_snapshots_have_expired_is_told_so(bench: Bench) -> None:
+    writing, request_id = Writing(bench, EngineLost()), uuid4()
+    writing.engine.is_committing = False
+    writing.marks.is_complete = False
+    writing.run(request_id)
+    assert (error := writing.run(request_id).record.error) is not None
+    assert error.code == "WRITE_RUNNING"
+    bench.clock.advance(timedelta(hours=2))
+    assert (error := writing.run(request_id).record.error) is not None
+    assert error.code == "WRITE_OUTCOME_UNKNOWN"
+    assert writing.engine.writes == 1
+
+
 def test_an_explained_write_does_not_write(bench: Bench) -> None:
     writing = Writing(bench)
     query = writing.run(sql="EXPLAIN INSERT INTO orders SELECT 1")

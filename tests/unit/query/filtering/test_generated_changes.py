@@ -24,7 +24,8 @@ from service.pruning.sql_text.written_query import written_query
 from service.query.execution.prune_write import WritePruning
 from service.query.filtering.pruned_query import PrunedQuery
 from service.query.registry.query_handle import QueryHandle
-from tests.equivalence.generated_writes import FACT, FACT_ROWS, NAMESPACE, SOURCES, Writes
+from tests.equivalence.generated_writes import Writes
+from tests.equivalence.written_tables import FACT, FACT_ROWS, NAMESPACE, SOURCES
 from tests.fakes.catalogs import FakeCatalogs
 from tests.fakes.clock import FakeClock
 from tests.fakes.engine import FakeEngine
