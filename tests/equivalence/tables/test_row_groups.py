@@ -19,6 +19,7 @@ from service.errors.query_errors import QueryFailed
 from service.gateway import Gateway
 from service.model.filters.filter_record import Reason
 from service.model.filters.key_set import FilterForm
+from service.model.query.scan_metrics import PruningMetrics, Selection
 from service.ports.engine.query_engine import EngineResult
 from spark_session.engine.engine import SparkEngine
 from tests.equivalence.harness import Harness, rows_of
@@ -139,10 +140,15 @@ def gone(groups: Iterable[RowGroup]) -> Iterator[None]:
             path.write_bytes(before)
 
 
+def metrics_of(result: EngineResult, table: str) -> PruningMetrics:
+    """Returns what the scan of the table has read."""
+    [scan] = [scan for scan in result.scans if scan.table.endswith(f".{table}")]
+    return scan.metrics
+
+
 def rows_read(result: EngineResult, table: str) -> int:
     """Returns the number of rows that the scan returned, which are those of whole row groups."""
-    [scan] = [scan for scan in result.scans if scan.table.endswith(f".{table}")]
-    return scan.metrics.rows.selected
+    return metrics_of(result, table).rows.selected
 
 
 @pytest.mark.parametrize("question", [ONE, FEW, MANY])
@@ -159,6 +165,8 @@ def test_only_row_groups_with_a_key_are_read(
     assert 0 < len(wanted) < len(groups) / 4
     assert rows_read(checked.written, table) == ROWS
     assert rows_read(checked.filtered, table) == sum(len(group.values) for group in wanted)
+    assert metrics_of(checked.filtered, table).row_groups == Selection(len(groups), len(wanted))
+    assert metrics_of(checked.written, table).row_groups == Selection(len(groups), len(groups))
 
 
 @pytest.mark.parametrize(("table", "column"), [("bloomed", "code"), ("in_order", "k")])
