@@ -16,6 +16,7 @@ final class CountedBuilder<D, S> implements ReadBuilder<D, S> {
     private final InputFile file;
     private final RowGroupCounts counts;
     private Schema read;
+    private boolean hasMapping = false;
     private Expression filter = Expressions.alwaysTrue();
     private long start;
     private long length = -1;
@@ -93,15 +94,19 @@ final class CountedBuilder<D, S> implements ReadBuilder<D, S> {
     @Override
     public ReadBuilder<D, S> withNameMapping(NameMapping mapping) {
         own.withNameMapping(mapping);
+        hasMapping = mapping != null;
         return this;
     }
 
-    /** Without a filter, the reader selects all row groups. */
+    /**
+     * Without a filter, the reader selects all row groups. With a mapping of names, which the table may change, a filter
+     * may select others of the same file later.
+     */
     @Override
     public CloseableIterable<D> build() {
         CloseableIterable<D> rows = own.build();
         boolean isFiltered = filter != null && filter.op() != Expression.Operation.TRUE;
-        if (!isFiltered || read == null || length < 0) {
+        if (!isFiltered || hasMapping || read == null || length < 0) {
             return rows;
         }
         return new CountedRows<>(

@@ -20,7 +20,7 @@ import org.apache.iceberg.relocated.com.google.common.hash.Hashing;
 import org.apache.iceberg.types.Types.NestedField;
 
 /**
- * Hashes of filters, with the ids and types of their columns. Two filters with one hash select the same row groups of
+ * Hashes of filters, with the ids and types of their columns, and whether these may be NULL. Two filters with one hash select the same row groups of
  * any file. Nobody can write a filter that has the hash of another one.
  *
  * <p>A hash is kept for each part of a filter, by its identity: filters of one scan's files share parts.
@@ -85,7 +85,7 @@ final class FilterHashes {
         if (field == null) {
             return null;
         }
-        Hasher hasher = begun(predicate).putInt(field.fieldId());
+        Hasher hasher = begun(predicate).putInt(field.fieldId()).putBoolean(field.isOptional());
         put(hasher, field.type().toString());
         if (predicate.literals() != null) {
             for (Literal<?> literal : predicate.literals()) {

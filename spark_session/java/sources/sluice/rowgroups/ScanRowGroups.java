@@ -19,7 +19,7 @@ public final class ScanRowGroups {
 
     public static final long UNKNOWN = -1;
 
-    private static final long MOST_NANOS = 50_000_000;
+    private static final long MOST_NANOS = 100_000_000;
     private static final int TASKS_BETWEEN_LOOKS = 64;
 
     private final RowGroupCounts counts;
@@ -61,7 +61,7 @@ public final class ScanRowGroups {
         long sum = 0;
         for (ScanTaskGroup<?> group : groups) {
             for (ScanTask task : group.tasks()) {
-                boolean isLate = looked++ % TASKS_BETWEEN_LOOKS == 0 && System.nanoTime() > endNanos;
+                boolean isLate = ++looked % TASKS_BETWEEN_LOOKS == 0 && System.nanoTime() > endNanos;
                 long selected = isLate || !task.isFileScanTask() ? UNKNOWN : selectedOf(task.asFileScanTask());
                 if (selected == UNKNOWN) {
                     return UNKNOWN;
