@@ -184,6 +184,75 @@ def test_row_groups_that_must_be_pruned_may_be_gone(
     assert before.files(table).selected >= 1
 
 
+WORDS = ("ant", "bee", "cat", "dog", "eel", "fox", "gnu", "hen")
+
+
+@pytest.fixture(scope="module")
+def worded(gateway: Gateway, lake: SqlCatalog) -> Table:
+    """Creates a table whose row groups differ by their dictionaries alone. Every third row is deleted."""
+    properties = {
+        **SMALL_GROUPS,
+        "write.parquet.row-group-size-bytes": "1",
+        "write.parquet.dict-size-bytes": "65536",
+        "format-version": "2",
+        "write.delete.mode": "merge-on-read",
+    }
+    made = created(lake, "worded", {"id": LongType(), "word": StringType()}, Layout(properties=properties))
+    words = ", ".join(f"'{word}'" for word in WORDS)
+    word = f"CASE id % 100 WHEN 0 THEN 'aaa' WHEN 1 THEN 'zzz' ELSE array({words})[int(id / 100)] END"
+    spark = _spark(gateway)
+    spark(
+        f"INSERT INTO lake.{SCHEMA}.worded SELECT id, {word} AS word FROM range(0, {100 * len(WORDS)}, 1, 1)"
+    )
+    spark(f"DELETE FROM lake.{SCHEMA}.worded WHERE id % 3 = 0")
+    made.refresh()
+    return made
+
+
+@pytest.mark.parametrize("asked", [("cat",), ("ant", "hen"), ("bat",), ("zzz",), ("bat", "hen", "yak")])
+@pytest.mark.parametrize("plans_from_memory", [False, True])
+def test_row_groups_left_out_by_dictionaries_are_counted_also_with_deletes(
+    plans_from_memory: bool, asked: tuple[str, ...], worded: Table, by_iceberg: Harness, from_memory: Harness
+) -> None:
+    harness = from_memory if plans_from_memory else by_iceberg
+    groups = row_groups(worded, "word")
+    wanted = [group for group in groups if not set(asked).isdisjoint(group.values)]
+    values = ", ".join(f"'{word}'" for word in asked)
+    sql = f"SELECT id FROM worded WHERE word IN ({values})"
+    found = harness.run(sql, (), harness.prune(sql))
+    metrics = metrics_of(found, "worded")
+    assert len(groups) == len(WORDS)
+    assert metrics.row_groups == Selection(len(groups), len(wanted))
+    assert metrics.data_files == Selection(1, 1)
+    read = sum(len(group.values) for group in wanted)
+    assert metrics.rows.selected < read or not read
+
+
+def test_row_groups_of_files_that_were_not_opened_are_not_known(
+    tables: Mapping[str, Table],  # noqa: ARG001
+    harness: Harness,
+) -> None:
+    sql = "SELECT id FROM bloomed WHERE code >= '0' AND id >= 0"
+    assert metrics_of(harness.run(f"{sql} LIMIT 1"), "bloomed").row_groups is None
+    known = metrics_of(harness.run(sql), "bloomed").row_groups
+    assert known is not None
+    assert known.selected == known.total
+
+
+def test_a_table_with_a_file_of_another_format_has_unknown_row_groups(
+    gateway: Gateway, lake: SqlCatalog, harness: Harness
+) -> None:
+    created(lake, "mixed", {"id": LongType()}, Layout())
+    spark = _spark(gateway)
+    spark(f"INSERT INTO lake.{SCHEMA}.mixed SELECT id FROM range(0, 10, 1, 1)")
+    assert metrics_of(harness.run("SELECT id FROM mixed WHERE id < 5"), "mixed").row_groups == Selection(1, 1)
+    spark(f"ALTER TABLE lake.{SCHEMA}.mixed SET TBLPROPERTIES ('write.format.default' = 'avro')")
+    spark(f"INSERT INTO lake.{SCHEMA}.mixed VALUES (100)")
+    found = harness.run("SELECT id FROM mixed WHERE id < 5")
+    assert found.rows.num_rows == 5
+    assert metrics_of(found, "mixed").row_groups is None
+
+
 def test_keys_for_bloom_filters_stay_a_list_however_many_they_are(
     tables: Mapping[str, Table],  # noqa: ARG001
     harness: Harness,

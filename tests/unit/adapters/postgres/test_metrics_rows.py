@@ -115,7 +115,7 @@ def test_row_groups_are_read_as_they_were_written(selections: tuple[Selection | 
     written = with_row_groups(*selections)
     values: Any = query_values(written)
     assert read_scans(written, values["rewrites"]) == written.scans
-    # They are no rewrite, also to the version before.
+    # No version takes them for a rewrite.
     assert read(rewrites=values["rewrites"]).rewrites == written.rewrites
 
 
