@@ -102,10 +102,10 @@ def _spark(gateway: Gateway) -> Callable[[str], object]:
 
 
 def row_groups(table: Table, column: str) -> list[RowGroup]:
-    """Returns the row groups of the table's files."""
+    """Returns the row groups of the table's data files."""
     return [
         group
-        for value in table.inspect.files().to_pylist()
+        for value in table.inspect.data_files().to_pylist()
         for group in _row_groups(Path(urlparse(value["file_path"]).path), column)
     ]
 
