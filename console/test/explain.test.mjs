@@ -156,6 +156,15 @@ test("two runs are compared by table, whatever the order of their scans", async 
   assert.deepEqual([leftOut(100, 7), leftOut(3, 3), leftOut(1, 2), leftOut(1_000, 999), leftOut(1_000, 1), leftOut(5, 0)], ["93 %", "the same", "more", "under 1 %", "over 99 %", "100 %"]);
 });
 
+test("row groups of a table are added up if all its scans have them", async () => {
+  const { comparedTables } = await rules("explain/compare_scans");
+  const of = (selected) => scan("a", 1, 1, { rowGroups: selected === null ? null : { total: 8, selected } });
+  const sums = (scans) => comparedTables([], scans)[0].pruned.rowGroups;
+  assert.deepEqual([sums([of(3)]), sums([of(3), of(0)])], [{ total: 8, selected: 3 }, { total: 16, selected: 3 }]);
+  // A gateway of the version before does not say.
+  assert.deepEqual([sums([of(3), of(null)]), sums([scan("a", 1, 1)])], [null, null]);
+});
+
 test("the wait for a turn is no part of the time that is compared", async () => {
   const { workMs } = await rules("explain/compare_scans");
   const timings = { queuedMs: 1_000, parseMs: 1, detectMs: 2, filtersMs: 3, planMs: 4, runMs: 50 };

@@ -14,7 +14,10 @@ from spark_session.session.warm_session import WarmSession
 
 
 class EngineCache(StrEnum):
-    """The caches by name. LOCAL_RELATIONS are small tables; KEPT_ROWS is what queries make of them."""
+    """The caches by name. LOCAL_RELATIONS are small tables; KEPT_ROWS is what queries make of them.
+
+    ROW_GROUP_COUNTS are for explanations alone.
+    """
 
     LOCAL_RELATIONS = "local_relations"
     KEPT_ROWS = "kept_rows"
@@ -22,6 +25,7 @@ class EngineCache(StrEnum):
     MANIFEST_ENTRIES = "manifest_entries"
     KEY_TUPLES = "key_tuples"
     KEPT_PLANS = "kept_plans"
+    ROW_GROUP_COUNTS = "row_group_counts"
 
 
 EMPTY = dict.fromkeys(EngineCache, CacheUse(0, 0, 0, 0, 0, 0)) | {
@@ -72,5 +76,6 @@ def _of(session: WarmSession, cache: EngineCache) -> _Cache:
         EngineCache.MANIFEST_ENTRIES: session.manifest_entries,
         EngineCache.KEY_TUPLES: session.tuple_sets,
         EngineCache.KEPT_PLANS: session.kept_plans,
+        EngineCache.ROW_GROUP_COUNTS: session.row_group_counts,
     }
     return caches[cache]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import structlog
 from py4j.protocol import Py4JError
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from spark_session.results.session_table_reader import SessionTableReader
 
 log = structlog.get_logger(__name__)
+
+_UNKNOWN = -1
 
 
 class ScanReader:
@@ -70,21 +72,27 @@ class ScanReader:
 def scan_records(text: str, has_run: bool = True) -> tuple[ScanRecord, ...]:
     """Parses the reader's JSON into records.
 
-    >>> row = '["lake.a.t", 7, [4, 4, 900, 80, 2], [1, 1, 200], 1, 20, 3, true, false, ["id"], [], []]'
+    >>> row = '["lake.a.t", 7, [4, 4, 900, 80, 2, 8], [1, 1, 200, 2], 1, 20, 3, true, false, ["id"], [], []]'
     >>> [scan] = scan_records(f"[{row}]")
-    >>> scan.metrics.data_files, scan.columns
-    (Selection(total=4, selected=1), ('id',))
+    >>> scan.metrics.data_files, scan.metrics.row_groups, scan.columns
+    (Selection(total=4, selected=1), Selection(total=8, selected=2), ('id',))
     >>> [scan] = scan_records(f"[{row.replace('true', 'false')}]")
     >>> scan.metrics.data_files, scan.has_run
     (Selection(total=4, selected=0), False)
     """
-    return tuple(
-        replace(
-            reported_scan(_scan_record(*row[:7]), *row[7:10], has_query_run=has_run),
-            predicates=scan_predicates(*row[10:]),
-        )
-        for row in json.loads(text)
-    )
+    return tuple(_reported(row, has_run) for row in json.loads(text))
+
+
+def _reported(row: list[Any], has_query_run: bool) -> ScanRecord:
+    table, snapshot_id, total, selected = row[:4]
+    # Readers select row groups when they open files: a plan does not know them.
+    if not has_query_run:
+        selected = [*selected[:3], _UNKNOWN]
+    elif not row[7]:
+        selected = [*selected[:3], 0]
+    scan = _scan_record(table, snapshot_id, total, selected, *row[4:7])
+    reported = reported_scan(scan, *row[7:10], has_query_run=has_query_run)
+    return replace(reported, predicates=scan_predicates(*row[10:]))
 
 
 def _place(scan: ScanRecord) -> tuple[str, int | None]:
@@ -92,7 +100,7 @@ def _place(scan: ScanRecord) -> tuple[str, int | None]:
 
 
 def _with_total(scan: ScanRecord, total: list[int]) -> ScanRecord:
-    reported = _scan_record(scan.table, scan.snapshot_id, total, [0, 0, 0], 0, 0, scan.metrics.planning_ms)
+    reported = _scan_record(scan.table, scan.snapshot_id, total, [0, 0, 0, 0], 0, 0, scan.metrics.planning_ms)
     return replace(scan, metrics=reported.metrics)
 
 
@@ -105,7 +113,8 @@ def _scan_record(
     output_rows: int,
     planning_ms: int,
 ) -> ScanRecord:
-    partitions, data_files, data_bytes, rows, manifests = total
+    partitions, data_files, data_bytes, rows, manifests, row_groups = total
+    is_known = _UNKNOWN not in (row_groups, selected[3])
     metrics = PruningMetrics(
         partitions=Selection(partitions, selected[0]),
         manifests=Selection(manifests, scanned_manifests),
@@ -113,5 +122,6 @@ def _scan_record(
         bytes=Selection(data_bytes, selected[2]),
         rows=Selection(rows, output_rows),
         planning_ms=planning_ms,
+        row_groups=Selection(row_groups, selected[3]) if is_known else None,
     )
     return ScanRecord(table, snapshot_id, metrics)

@@ -26,6 +26,7 @@ from spark_session.session.caches.file_cache import FileCache
 from spark_session.session.caches.kept_plans import KeptPlans
 from spark_session.session.caches.kept_rows import KeptRows
 from spark_session.session.caches.manifest_entries import ManifestEntries
+from spark_session.session.caches.row_group_counts import RowGroupCounts
 from spark_session.session.catalog_contents import CatalogContents
 from spark_session.session.catalog_watch import CatalogWatch
 from spark_session.session.child_sessions import ChildSessions
@@ -95,6 +96,7 @@ class WarmSession:
         self.tuple_scans = TupleScans(jvm.gateway, self.tuple_sets.java)
         self.late_scans = LateScans(jvm.gateway, root, self.children, settings.takes_late_filters)
         self.kept_plans = KeptPlans(jvm.gateway, settings.max_kept_plan_bytes)
+        self.row_group_counts = RowGroupCounts(jvm.gateway, settings.max_row_group_count_bytes)
         self.relations = LocalRelationStore(
             jvm.gateway,
             self.children,
@@ -170,6 +172,7 @@ class WarmSession:
             self.manifest_entries.update()
             self.tuple_sets.update()
             self.kept_plans.update()
+            self.row_group_counts.update()
         except (Py4JError, OSError) as failure:
             log.info("engine_caches_not_counted", error=type(failure).__name__)
 

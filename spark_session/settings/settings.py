@@ -88,6 +88,8 @@ class SparkSettings:
     max_tuple_bytes: int = 0
     """Memory for keys of several columns by which scans choose their files from these entries."""
     max_kept_plan_bytes: int = 0
+    max_row_group_count_bytes: int = 0
+    """Memory for the numbers of row groups that readers have selected; 0: they are not counted."""
     planned_once_max_bytes: int = 0
     """Queries that read at most so many bytes are planned without adaptive execution."""
     bounds: QueryBounds = field(default_factory=QueryBounds)

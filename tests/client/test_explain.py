@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 from uuid import uuid4
 
 import pytest
 
+import service.model.query.scan_metrics as model
 from service.errors.query_errors import QueryFailed
 from sluice_client import Connection, Explanation, NotFound, errors
+from sluice_client.calls import Answer
+from sluice_client.explaining.explanation import explanation_of
 from sluice_client.explaining.picture import picture, svg
+from sluice_client.query.query_answer import Selection
 from tests.client.gateways import Served
+from tests.fakes.queries import SCAN
 
 
 @pytest.fixture
@@ -50,6 +56,26 @@ def test_a_failed_query_is_explained_from_its_error(gateway: Served, connection:
 def test_an_unknown_query_is_not_found(connection: Connection) -> None:
     with pytest.raises(NotFound, match="QUERY_NOT_FOUND"):
         connection.explain(uuid4())
+
+
+def test_row_groups_are_shown_if_the_gateway_knows_them(
+    gateway: Served, connection: Connection, explained: Explanation
+) -> None:
+    assert explained.scans[0].row_groups is None
+    assert "row groups" not in str(explained)
+    found = model.Selection(total=4006, selected=400)
+    gateway.queries.scan = replace(SCAN, metrics=replace(SCAN.metrics, row_groups=found))
+    known = connection.query("SELECT 1").explain()
+    assert known.scans[0].row_groups == Selection(400, 4006)
+    assert "4.7 MiB of 24.4 MiB (19%), 400 of 4006 row groups" in str(known)
+
+
+def test_a_gateway_of_the_version_before_has_no_row_groups(explained: Explanation) -> None:
+    [scan] = explained.raw["scans"]
+    earlier = {name: value for name, value in scan.items() if name != "rowGroups"}
+    assert len(earlier) < len(scan)
+    body = json.dumps({**explained.raw, "scans": [earlier]}).encode()
+    assert explanation_of(Answer(200, {"content-type": "application/json"}, body)).scans == explained.scans
 
 
 def test_the_tree_has_a_line_for_each_scan_and_filter(explained: Explanation) -> None:

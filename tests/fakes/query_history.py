@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from service.errors.unavailable import MetricsStoreDown
@@ -60,7 +61,7 @@ class FakeQueryHistory:
             if record.submitted_at >= since and record.state is QueryState.SUCCEEDED and record.reused is None
         ]
         scans = [scan for record in ran for scan in record.scans if scan.table == table and scan.has_run]
-        return scans[:limit]
+        return [replace(scan, metrics=replace(scan.metrics, row_groups=None)) for scan in scans[:limit]]
 
     def filtering(self, since: datetime, limit: int, at_least: int) -> Sequence[FilteringQuery]:
         counts: Counter[tuple[FrequentQuery, tuple[str, ...]]] = Counter()

@@ -141,5 +141,6 @@ def scan(table: str, total: int, selected: int) -> ScanRecord:
         bytes=Selection(total << 40, selected << 40),
         rows=Selection(total * 5, selected * 5),
         planning_ms=12,
+        row_groups=Selection(total * 7, selected * 7),
     )
     return ScanRecord(table, 2**63 - 1, metrics)

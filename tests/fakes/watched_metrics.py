@@ -36,7 +36,7 @@ POOLS = (
     *("ingest_log", "commit_rounds", "ingest_history", "streams", "maintenance"),
 )
 CACHES = ("filter_keys", "tables", "column_values", "reusable_results", "refreshable_states")
-EVICTING = ("kept_rows", "table_files", "manifest_entries", "key_tuples", "kept_plans")
+EVICTING = ("kept_rows", "table_files", "manifest_entries", "key_tuples", "kept_plans", "row_group_counts")
 STORES = ("local_relations", "results", "formatted_results", "spooled_bodies")
 GROUPS = one_group_per_caller(running=7, long_running=5, per_caller=6, long_per_caller=4, max_queued=1000)
 SIGNS = EngineSigns(

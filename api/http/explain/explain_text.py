@@ -103,6 +103,8 @@ def _scan(scan: ScanRecord, has_run: bool) -> Iterator[str]:
         ("data files", metrics.data_files),
         ("bytes", metrics.bytes),
     ]
+    if metrics.row_groups is not None:
+        levels.append(("row groups", metrics.row_groups))
     if has_run:
         levels.append(("rows", metrics.rows))
     for name, selection in levels:

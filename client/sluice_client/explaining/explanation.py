@@ -54,6 +54,7 @@ def _scan(fields: Fields) -> Scan:
         manifests=_selection(fields.object("manifests")),
         data_files=_selection(fields.object("dataFiles")),
         bytes=_selection(fields.object("bytes")),
+        row_groups=_optional_selection(fields, "rowGroups"),
         rows_total=rows.integer("total"),
         rows_read=rows.optional_integer("read"),
         has_run=fields.boolean("hasRun"),
@@ -80,6 +81,11 @@ def _filter(fields: Fields) -> Filter:
 
 def _selection(fields: Fields) -> Selection:
     return Selection(fields.integer("selected"), fields.integer("total"))
+
+
+def _optional_selection(fields: Fields, name: str) -> Selection | None:
+    found = fields.optional_object(name)
+    return None if found is None else _selection(found)
 
 
 def _of_type(fields: Fields, kind: type[Any]) -> dict[str, Any]:

@@ -12,7 +12,10 @@ from sluice_client.query.query_answer import Selection
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scan:
-    """The part of its table that one scan read. `rows_read` is None if the query was only planned."""
+    """The part of its table that one scan read. `rows_read` is None if the query was only planned.
+
+    `row_groups` are those of Parquet files; None: it is not known of all files, or the gateway does not say.
+    """
 
     table: str
     partitions: Selection
@@ -22,6 +25,7 @@ class Scan:
     rows_total: int
     rows_read: int | None
     has_run: bool
+    row_groups: Selection | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,7 +40,9 @@ def _below(scan: Scan, explanation: ExplanationFacts, indent: str) -> Iterator[s
 def _scan_line(scan: Scan) -> str:
     files = f"{scan.data_files.selected} of {scan.data_files.total} files"
     read = f"{size(scan.bytes.selected)} of {size(scan.bytes.total)} ({share(scan.bytes):.0%})"
-    return f"{scan.table}: {files}, {read}" + ("" if scan.has_run else ", not run")
+    groups = scan.row_groups
+    of_groups = "" if groups is None else f", {groups.selected} of {groups.total} row groups"
+    return f"{scan.table}: {files}, {read}{of_groups}" + ("" if scan.has_run else ", not run")
 
 
 def _filter_line(found: Filter) -> str:

@@ -8,6 +8,8 @@ export type Level = (typeof LEVELS)[number];
 /** What all scans of one table read together. */
 export type Sums = Record<Level, Selection> & {
   scans: number;
+  /** null: those of one of the scans are not known. */
+  rowGroups: Selection | null;
   /** null: the text was only planned. */
   rows: Whole | null;
 };
@@ -49,10 +51,12 @@ function sumsOf(scans: readonly Scan[]): Sums | null {
   if (scans.length === 0) {
     return null;
   }
-  const level = (name: Level): Selection => ({
-    total: sum(scans.map((scan) => scan[name].total)),
-    selected: sum(scans.map((scan) => scan[name].selected)),
+  const together = (selections: readonly Selection[]): Selection => ({
+    total: sum(selections.map(({ total }) => total)),
+    selected: sum(selections.map(({ selected }) => selected)),
   });
+  const level = (name: Level): Selection => together(scans.map((scan) => scan[name]));
+  const groups = scans.map((scan) => scan.rowGroups ?? null).filter((found) => found !== null);
   const read = scans.map((scan) => scan.rows.read);
   return {
     scans: scans.length,
@@ -60,6 +64,7 @@ function sumsOf(scans: readonly Scan[]): Sums | null {
     manifests: level("manifests"),
     dataFiles: level("dataFiles"),
     bytes: level("bytes"),
+    rowGroups: groups.length < scans.length ? null : together(groups),
     rows: read.includes(null) ? null : sum(read.filter((rows) => rows !== null)),
   };
 }

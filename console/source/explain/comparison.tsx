@@ -49,6 +49,11 @@ function Table({ table }: { table: ComparedTable }): JSX.Element {
       written === null || pruned === null ? "" : leftOut(written[level].selected, pruned[level].selected),
     ],
   }));
+  const [groupsBefore, groupsAfter] = [written?.rowGroups ?? null, pruned?.rowGroups ?? null];
+  if (groupsBefore !== null || groupsAfter !== null) {
+    const left = groupsBefore === null || groupsAfter === null ? "" : leftOut(groupsBefore.selected, groupsAfter.selected);
+    rows.push({ key: "rowGroups", cells: ["row groups", <Groups of={groupsBefore} kind="written" />, <Groups of={groupsAfter} kind="pruned" />, left] });
+  }
   const [before, after] = [written?.rows ?? null, pruned?.rows ?? null];
   if (before !== null || after !== null) {
     const left = before === null || after === null ? "" : leftOut(before, after);
@@ -65,7 +70,7 @@ function Table({ table }: { table: ComparedTable }): JSX.Element {
   );
 }
 
-function Cell({ of, level, kind }: { of: Selection | undefined; level: Level; kind: string }): JSX.Element {
+function Cell({ of, level, kind }: { of: Selection | undefined; level: Level | "rowGroups"; kind: string }): JSX.Element {
   if (of === undefined) {
     return <span class="soft">no scan</span>;
   }
@@ -76,6 +81,10 @@ function Cell({ of, level, kind }: { of: Selection | undefined; level: Level; ki
       <div class="track" aria-hidden="true"><div class={`fill ${kind}`} style={{ width: `${share(of.selected, of.total)}%` }} /></div>
     </>
   );
+}
+
+function Groups({ of, kind }: { of: Selection | null; kind: string }): JSX.Element {
+  return of === null ? <>not known</> : <Cell of={of} level="rowGroups" kind={kind} />;
 }
 
 function Time({ written, pruned }: Props): JSX.Element {

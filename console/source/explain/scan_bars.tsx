@@ -71,6 +71,10 @@ function levelsOf(scan: Scan): Level[] {
     ["Files", scan.dataFiles.selected, scan.dataFiles.total, count],
     ["Bytes", scan.bytes.selected, scan.bytes.total, size],
   ];
+  const groups = scan.rowGroups ?? null;
+  if (groups !== null) {
+    levels.push(["Row groups", groups.selected, groups.total, count]);
+  }
   if (scan.rows.read !== null) {
     levels.push(["Rows", scan.rows.read, scan.rows.total, count]);
   }

@@ -145,6 +145,8 @@ export interface Scan {
   manifests: Selection;
   dataFiles: Selection;
   bytes: Selection;
+  /** Those of Parquet files; null: it is not known of all files. A gateway of the version before does not say. */
+  rowGroups?: Selection | null;
   rows: { total: number; read: number | null };
   hasRun: boolean;
   native: boolean | null;

@@ -19,6 +19,9 @@ class Selection:
 class PruningMetrics:
     """One scan, level by level; bytes are those of data files, rows are those that left the scan.
 
+    `row_groups` are those of Parquet files. Readers select them by statistics, dictionaries and bloom
+    filters. None: it is not known of all files.
+
     Source: Iceberg's `ScanMetrics`, and the tasks that the scan really ran.
     """
 
@@ -28,6 +31,7 @@ class PruningMetrics:
     bytes: Selection
     rows: Selection
     planning_ms: int
+    row_groups: Selection | None = None
 
     def unread(self) -> PruningMetrics:
         """Returns the same totals with nothing selected."""
@@ -38,6 +42,7 @@ class PruningMetrics:
             bytes=Selection(self.bytes.total, 0),
             rows=Selection(self.rows.total, 0),
             planning_ms=self.planning_ms,
+            row_groups=None if self.row_groups is None else Selection(self.row_groups.total, 0),
         )
 
 

@@ -84,7 +84,7 @@ class QueryHistory(Protocol):
     def scans(self, since: datetime, table: str, limit: int) -> Sequence[ScanRecord]:
         """Lists the scans of a table that ran since then, those of the newest queries first.
 
-        Only queries count that succeeded, and that no earlier result answered.
+        Only queries count that succeeded, and that no earlier result answered. Row groups are left out.
 
         Raises:
             MetricsStoreDown: the store does not answer.

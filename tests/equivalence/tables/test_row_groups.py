@@ -19,6 +19,7 @@ from service.errors.query_errors import QueryFailed
 from service.gateway import Gateway
 from service.model.filters.filter_record import Reason
 from service.model.filters.key_set import FilterForm
+from service.model.query.scan_metrics import PruningMetrics, Selection
 from service.ports.engine.query_engine import EngineResult
 from spark_session.engine.engine import SparkEngine
 from tests.equivalence.harness import Harness, rows_of
@@ -101,10 +102,10 @@ def _spark(gateway: Gateway) -> Callable[[str], object]:
 
 
 def row_groups(table: Table, column: str) -> list[RowGroup]:
-    """Returns the row groups of the table's files."""
+    """Returns the row groups of the table's data files."""
     return [
         group
-        for value in table.inspect.files().to_pylist()
+        for value in table.inspect.data_files().to_pylist()
         for group in _row_groups(Path(urlparse(value["file_path"]).path), column)
     ]
 
@@ -139,10 +140,15 @@ def gone(groups: Iterable[RowGroup]) -> Iterator[None]:
             path.write_bytes(before)
 
 
+def metrics_of(result: EngineResult, table: str) -> PruningMetrics:
+    """Returns what the scan of the table has read."""
+    [scan] = [scan for scan in result.scans if scan.table.endswith(f".{table}")]
+    return scan.metrics
+
+
 def rows_read(result: EngineResult, table: str) -> int:
     """Returns the number of rows that the scan returned, which are those of whole row groups."""
-    [scan] = [scan for scan in result.scans if scan.table.endswith(f".{table}")]
-    return scan.metrics.rows.selected
+    return metrics_of(result, table).rows.selected
 
 
 @pytest.mark.parametrize("question", [ONE, FEW, MANY])
@@ -159,6 +165,8 @@ def test_only_row_groups_with_a_key_are_read(
     assert 0 < len(wanted) < len(groups) / 4
     assert rows_read(checked.written, table) == ROWS
     assert rows_read(checked.filtered, table) == sum(len(group.values) for group in wanted)
+    assert metrics_of(checked.filtered, table).row_groups == Selection(len(groups), len(wanted))
+    assert metrics_of(checked.written, table).row_groups == Selection(len(groups), len(groups))
 
 
 @pytest.mark.parametrize(("table", "column"), [("bloomed", "code"), ("in_order", "k")])
@@ -174,6 +182,75 @@ def test_row_groups_that_must_be_pruned_may_be_gone(
         with pytest.raises(QueryFailed):
             harness.run(query)
     assert before.files(table).selected >= 1
+
+
+WORDS = ("ant", "bee", "cat", "dog", "eel", "fox", "gnu", "hen")
+
+
+@pytest.fixture(scope="module")
+def worded(gateway: Gateway, lake: SqlCatalog) -> Table:
+    """Creates a table whose row groups differ by their dictionaries alone. Every third row is deleted."""
+    properties = {
+        **SMALL_GROUPS,
+        "write.parquet.row-group-size-bytes": "1",
+        "write.parquet.dict-size-bytes": "65536",
+        "format-version": "2",
+        "write.delete.mode": "merge-on-read",
+    }
+    made = created(lake, "worded", {"id": LongType(), "word": StringType()}, Layout(properties=properties))
+    words = ", ".join(f"'{word}'" for word in WORDS)
+    word = f"CASE id % 100 WHEN 0 THEN 'aaa' WHEN 1 THEN 'zzz' ELSE array({words})[int(id / 100)] END"
+    spark = _spark(gateway)
+    spark(
+        f"INSERT INTO lake.{SCHEMA}.worded SELECT id, {word} AS word FROM range(0, {100 * len(WORDS)}, 1, 1)"
+    )
+    spark(f"DELETE FROM lake.{SCHEMA}.worded WHERE id % 3 = 0")
+    made.refresh()
+    return made
+
+
+@pytest.mark.parametrize("asked", [("cat",), ("ant", "hen"), ("bat",), ("zzz",), ("bat", "hen", "yak")])
+@pytest.mark.parametrize("plans_from_memory", [False, True])
+def test_row_groups_left_out_by_dictionaries_are_counted_also_with_deletes(
+    plans_from_memory: bool, asked: tuple[str, ...], worded: Table, by_iceberg: Harness, from_memory: Harness
+) -> None:
+    harness = from_memory if plans_from_memory else by_iceberg
+    groups = row_groups(worded, "word")
+    wanted = [group for group in groups if not set(asked).isdisjoint(group.values)]
+    values = ", ".join(f"'{word}'" for word in asked)
+    sql = f"SELECT id FROM worded WHERE word IN ({values})"
+    found = harness.run(sql, (), harness.prune(sql))
+    metrics = metrics_of(found, "worded")
+    assert len(groups) == len(WORDS)
+    assert metrics.row_groups == Selection(len(groups), len(wanted))
+    assert metrics.data_files == Selection(1, 1)
+    read = sum(len(group.values) for group in wanted)
+    assert metrics.rows.selected < read or not read
+
+
+def test_row_groups_of_files_that_were_not_opened_are_not_known(
+    tables: Mapping[str, Table],  # noqa: ARG001
+    harness: Harness,
+) -> None:
+    sql = "SELECT id FROM bloomed WHERE code >= '0' AND id >= 0"
+    assert metrics_of(harness.run(f"{sql} LIMIT 1"), "bloomed").row_groups is None
+    known = metrics_of(harness.run(sql), "bloomed").row_groups
+    assert known is not None
+    assert known.selected == known.total
+
+
+def test_a_table_with_a_file_of_another_format_has_unknown_row_groups(
+    gateway: Gateway, lake: SqlCatalog, harness: Harness
+) -> None:
+    created(lake, "mixed", {"id": LongType()}, Layout())
+    spark = _spark(gateway)
+    spark(f"INSERT INTO lake.{SCHEMA}.mixed SELECT id FROM range(0, 10, 1, 1)")
+    assert metrics_of(harness.run("SELECT id FROM mixed WHERE id < 5"), "mixed").row_groups == Selection(1, 1)
+    spark(f"ALTER TABLE lake.{SCHEMA}.mixed SET TBLPROPERTIES ('write.format.default' = 'avro')")
+    spark(f"INSERT INTO lake.{SCHEMA}.mixed VALUES (100)")
+    found = harness.run("SELECT id FROM mixed WHERE id < 5")
+    assert found.rows.num_rows == 5
+    assert metrics_of(found, "mixed").row_groups is None
 
 
 def test_keys_for_bloom_filters_stay_a_list_however_many_they_are(

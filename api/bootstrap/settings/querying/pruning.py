@@ -168,3 +168,11 @@ class PruningSettings(BaseModel):
         description="memory of the engine for analyzed plans of pruned queries, which later queries with the"
         " same text and values use until one of their tables changes; 0: each query is parsed and analyzed",
     )
+    row_group_counts_max_bytes: int = Field(
+        32 * MIB,
+        ge=0,
+        le=16 * GIB,
+        description="memory of the engine, in local mode, for how many row groups readers have selected in"
+        " each part of a file by each filter, which explanations show; about 0.7 KiB for each; 0: they are"
+        " not counted",
+    )

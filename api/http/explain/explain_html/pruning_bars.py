@@ -24,6 +24,8 @@ def _card(scan: ScanRecord, has_run: bool) -> str:
         bar("data files", metrics.data_files, count),
         bar("bytes", metrics.bytes, size),
     ]
+    if metrics.row_groups is not None:
+        bars.append(bar("row groups", metrics.row_groups, count))
     if has_run:
         bars.append(bar("rows", metrics.rows, count))
     how = "" if scan.has_run else ", not run"

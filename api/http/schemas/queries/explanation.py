@@ -42,6 +42,13 @@ class ScanAnswer(WireModel):
     manifests: SelectionAnswer
     data_files: SelectionAnswer
     bytes: SelectionAnswer
+    row_groups: Annotated[
+        SelectionAnswer | None,
+        Field(
+            description="those of Parquet files, as readers selected them by statistics, dictionaries and"
+            " bloom filters; null: it is not known of all files, or the query was only planned"
+        ),
+    ]
     rows: RowsRead
     planning_ms: int
     has_run: Annotated[
@@ -193,6 +200,7 @@ def _scan(scan: ScanRecord, has_run: bool) -> ScanAnswer:
         manifests=selection_answer(metrics.manifests),
         data_files=selection_answer(metrics.data_files),
         bytes=selection_answer(metrics.bytes),
+        row_groups=None if metrics.row_groups is None else selection_answer(metrics.row_groups),
         rows=RowsRead(total=metrics.rows.total, read=metrics.rows.selected if has_run else None),
         planning_ms=metrics.planning_ms,
         has_run=scan.has_run,

@@ -11,6 +11,7 @@ from sqlalchemy import Row
 
 from service.adapters.postgres.query_records.metrics_filter_rows import filter_of
 from service.adapters.postgres.query_records.predicate_rows import predicate_of, stored_predicate
+from service.adapters.postgres.query_records.row_group_rows import stored_row_groups, with_row_groups
 from service.adapters.postgres.shared.metrics_tables import QueryRow, ScanRow
 from service.adapters.postgres.shared.storable import storable
 from service.model.query.query import QueryError, QueryRecord, QueryState
@@ -20,7 +21,9 @@ from service.model.query.scan_metrics import PruningMetrics, ScanRecord, Selecti
 from service.model.query.verification import Verification
 from service.tracing import TraceContext
 
-LEVELS = tuple(field.name for field in fields(PruningMetrics) if field.name != "planning_ms")
+LEVELS = tuple(
+    field.name for field in fields(PruningMetrics) if field.name not in {"planning_ms", "row_groups"}
+)
 # Replicas of the version before read the same rows during an update, and know only these names.
 _STORED_REWRITES = {
     RewriteKind.JOIN_ELIMINATED: "JOIN_DROPPED",
@@ -67,7 +70,7 @@ def query_values(record: QueryRecord) -> dict[str, object]:
         "traceparent": record.trace.traceparent if record.trace else None,
         "reused_from": record.reused.query_id if record.reused else None,
         "reused_age_ms": record.reused.age_ms if record.reused else None,
-        "rewrites": [_stored_rewrite(rewrite) for rewrite in record.rewrites],
+        "rewrites": [*map(_stored_rewrite, record.rewrites), *stored_row_groups(record.scans)],
     }
     return {name: storable(value) if isinstance(value, str) else value for name, value in values.items()}
 
@@ -111,7 +114,7 @@ def record_of(row: QueryRow) -> QueryRecord:
         running_ms=row.running_ms,
         row_count=row.row_count,
         byte_count=row.byte_count,
-        scans=tuple(scan_of(scan) for scan in row.scans),
+        scans=with_row_groups(map(scan_of, row.scans), row.rewrites),
         spark_plan=row.spark_plan,
         filters=tuple(filter_of(filter_record) for filter_record in row.filters),
         rewritten_sql=row.rewritten_sql,

@@ -6,6 +6,10 @@ import static sluice.fixtures.Tables.append;
 import static sluice.fixtures.Tables.file;
 import static sluice.fixtures.Tables.table;
 
+import java.util.List;
+import org.apache.iceberg.DataFile;
+import org.apache.iceberg.DataFiles;
+import org.apache.iceberg.FileFormat;
 import org.apache.iceberg.PartitionSpec;
 import org.apache.iceberg.Schema;
 import org.apache.iceberg.Table;
@@ -24,10 +28,29 @@ final class SnapshotTotalsTest {
     void everyFileOfTheSnapshotCounts() throws Exception {
         append(table, file(table, "d=a", "1.avro"), file(table, "d=b", "2.avro"));
         ScanTotals before = totals.of(table, table.currentSnapshot());
-        assertEquals(new ScanTotals(2, 2, 200, 20, 1), before);
+        assertEquals(new ScanTotals(2, 2, 200, 20, 1, -1), before);
         append(table, file(table, "d=a", "3.avro"));
-        assertEquals(new ScanTotals(2, 3, 300, 30, 2), totals.of(table, table.currentSnapshot()));
-        assertArrayEquals(new long[] {2, 2, 200, 20, 1}, before.row());
+        assertEquals(new ScanTotals(2, 3, 300, 30, 2, -1), totals.of(table, table.currentSnapshot()));
+        assertArrayEquals(new long[] {2, 2, 200, 20, 1, -1}, before.row());
+    }
+
+    @Test
+    void rowGroupsAreKnownIfEachFileSaysWhereTheyBegin() throws Exception {
+        append(table, parquet("1", List.of(4L, 50L)), parquet("2", List.of(4L)));
+        assertEquals(3, totals.of(table, table.currentSnapshot()).rowGroups());
+        append(table, parquet("3", null));
+        assertEquals(-1, totals.of(table, table.currentSnapshot()).rowGroups());
+    }
+
+    private DataFile parquet(String name, List<Long> offsets) {
+        return DataFiles.builder(table.spec())
+            .withPath(table.location() + "/data/" + name)
+            .withFormat(FileFormat.PARQUET)
+            .withFileSizeInBytes(100)
+            .withPartitionPath("d=a")
+            .withRecordCount(10)
+            .withSplitOffsets(offsets)
+            .build();
     }
 
     @Test

@@ -8,13 +8,14 @@ from uuid import UUID
 
 import pytest
 
-from service.adapters.postgres.query_records.metrics_rows import query_values, record_of
-from service.adapters.postgres.shared.metrics_tables import QueryRow
+from service.adapters.postgres.query_records.metrics_rows import query_values, record_of, scan_values
+from service.adapters.postgres.shared.metrics_tables import QueryRow, ScanRow
 from service.model.query.query import QueryRecord
 from service.model.query.reuse import Reused, ReuseKind
 from service.model.query.rewrites import RewriteKind, RewriteRecord
+from service.model.query.scan_metrics import ScanRecord, Selection
 from service.model.query.verification import Verification
-from tests.fakes.query_records import full_record
+from tests.fakes.query_records import full_record, scan
 
 
 def read(**values: Any) -> QueryRecord:
@@ -88,3 +89,45 @@ def test_the_version_before_knows_every_name_that_is_written() -> None:
         "NATIVE_PRUNING_OFF",
         "VIEW_OPENED",
     }
+
+
+def read_scans(written: QueryRecord, rewrites: Any) -> tuple[ScanRecord, ...]:
+    scans = [ScanRow(**values) for values in scan_values(written)]
+    return record_of(
+        QueryRow(**(query_values(written) | {"rewrites": rewrites}), scans=scans, filters=[])
+    ).scans
+
+
+def with_row_groups(*selections: Selection | None) -> QueryRecord:
+    scans = (
+        replace(scan("lake.shop.sales", 4, 1), metrics=replace(METRICS, row_groups=found))
+        for found in selections
+    )
+    return replace(full_record(), scans=tuple(scans))
+
+
+METRICS = scan("lake.shop.sales", 4, 1).metrics
+KNOWN, SKIPPED = Selection(40, 3), Selection(8, 0)
+
+
+@pytest.mark.parametrize("selections", [(KNOWN,), (None, KNOWN), (SKIPPED, None, KNOWN), (None, None), ()])
+def test_row_groups_are_read_as_they_were_written(selections: tuple[Selection | None, ...]) -> None:
+    written = with_row_groups(*selections)
+    values: Any = query_values(written)
+    assert read_scans(written, values["rewrites"]) == written.scans
+    # No version takes them for a rewrite.
+    assert read(rewrites=values["rewrites"]).rewrites == written.rewrites
+
+
+def test_row_groups_are_not_known_of_records_of_the_version_before() -> None:
+    written = with_row_groups(KNOWN, KNOWN)
+    assert [found.metrics.row_groups for found in read_scans(written, [])] == [None, None]
+
+
+def test_row_groups_of_other_scans_are_left_out() -> None:
+    values: Any = query_values(with_row_groups(KNOWN))
+    [found] = read_scans(with_row_groups(None), values["rewrites"])
+    assert found.metrics.row_groups == KNOWN
+    assert {
+        each.metrics.row_groups for each in read_scans(with_row_groups(None, None), values["rewrites"])
+    } == {None}

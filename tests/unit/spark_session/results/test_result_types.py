@@ -37,7 +37,7 @@ def test_columns_keep_their_order_their_names_and_their_doubles() -> None:
 
 
 def test_every_level_of_a_scan_is_selected_of_total() -> None:
-    levels = [[5, 50, 500, 5000, 9], [1, 10, 100]]
+    levels = [[5, 50, 500, 5000, 9, 80], [1, 10, 100, 20]]
     row = ["lake.tpcds.store_returns", None, *levels, 3, 70, 12, True, False, ["sr_item_sk"], ["true"], []]
     [scan] = scan_records(json.dumps([row]))
     assert scan.columns == ("sr_item_sk",)
@@ -48,6 +48,29 @@ def test_every_level_of_a_scan_is_selected_of_total() -> None:
     assert metrics.data_files == Selection(50, 10)
     assert metrics.bytes == Selection(500, 100)
     assert metrics.rows == Selection(5000, 70)
+    assert metrics.row_groups == Selection(80, 20)
+
+
+@pytest.mark.parametrize(
+    ("total", "selected", "has_run", "has_query_run", "expected"),
+    [
+        (80, 20, True, True, Selection(80, 20)),
+        (80, -1, True, True, None),
+        (-1, 20, True, True, None),
+        # Readers select them when the query runs.
+        (80, 20, True, False, None),
+        # A scan that was not needed has opened no file.
+        (80, -1, False, True, Selection(80, 0)),
+        (-1, -1, False, True, None),
+    ],
+)
+def test_row_groups_are_known_of_all_files_or_not(
+    total: int, selected: int, has_run: bool, has_query_run: bool, expected: Selection | None
+) -> None:
+    levels = [[5, 50, 500, 5000, 9, total], [1, 10, 100, selected]]
+    row = ["lake.tpcds.store_returns", 7, *levels, 3, 70, 12, has_run, False, [], [], []]
+    [scan] = scan_records(json.dumps([row]), has_query_run)
+    assert scan.metrics.row_groups == expected
 
 
 def test_no_scans_are_none() -> None:

@@ -15,6 +15,7 @@ import org.apache.iceberg.DataFile;
 import org.apache.iceberg.FileScanTask;
 import org.apache.iceberg.ScanTask;
 import org.apache.iceberg.ScanTaskGroup;
+import org.apache.iceberg.Schema;
 import org.apache.iceberg.Snapshot;
 import org.apache.iceberg.Table;
 import org.apache.spark.sql.classic.SparkSession;
@@ -23,6 +24,7 @@ import org.apache.spark.sql.connector.read.Scan;
 import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec;
 import org.apache.spark.sql.execution.metric.SQLMetric;
+import sluice.rowgroups.ScanRowGroups;
 
 /**
  * Reads how much each Iceberg scan of an executed plan read. PlannedScans finds the scans.
@@ -74,14 +76,15 @@ public final class ScanReader {
 
     private List<Object> rowOf(BatchScanExec exec, Table table, boolean hasRun) throws Exception {
         Snapshot snapshot = snapshotOf(exec.scan(), table);
-        long[] selected = selectedOf(taskGroupsOf(exec));
+        List<ScanTaskGroup<?>> groups = taskGroupsOf(exec);
+        Schema schema = (Schema) PackagePrivate.field(exec.scan(), "schema");
         ScanTotals total = snapshot == null ? ScanTotals.NONE : totals.of(table, snapshot);
         ScanFilters filters = ScanFilters.of(exec.scan());
         return Arrays.asList(
             table.name(),
             snapshot == null ? null : snapshot.snapshotId(),
             total.row(),
-            selected,
+            selectedOf(groups, ScanRowGroups.selectedOf(schema, groups)),
             metric(exec, "scannedDataManifests"),
             metric(exec, "numOutputRows"),
             metric(exec, "totalPlanningDuration"),
@@ -133,8 +136,8 @@ public final class ScanReader {
         return type != null && (type.getName().equals(name) || isA(type.getSuperclass(), name));
     }
 
-    /** Returns partitions, data files and bytes of the tasks. */
-    private static long[] selectedOf(List<ScanTaskGroup<?>> taskGroups) {
+    /** Returns partitions, data files and bytes of the tasks, and then these row groups. */
+    private static long[] selectedOf(List<ScanTaskGroup<?>> taskGroups, long rowGroups) {
         Set<String> partitions = new HashSet<>();
         Set<String> files = new HashSet<>();
         long bytes = 0;
@@ -150,7 +153,7 @@ public final class ScanReader {
                 }
             }
         }
-        return new long[] {partitions.size(), files.size(), bytes};
+        return new long[] {partitions.size(), files.size(), bytes, rowGroups};
     }
 
     private static long metric(BatchScanExec exec, String name) {

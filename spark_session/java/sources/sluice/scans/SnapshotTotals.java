@@ -15,6 +15,7 @@ import org.apache.iceberg.Table;
 import org.apache.iceberg.spark.Spark3Util;
 import org.apache.spark.sql.classic.SparkSession;
 import sluice.collections.LruMap;
+import sluice.rowgroups.ScanRowGroups;
 
 /**
  * The totals of snapshots, counted from their manifests once and kept, because a snapshot never changes.
@@ -30,7 +31,7 @@ final class SnapshotTotals {
     private final Map<String, ScanTotals> totalsOfName = new LruMap<>(SNAPSHOTS_KEPT);
     private final Map<String, ManifestCounts> countsOfManifest = new LruMap<>(MANIFESTS_KEPT);
 
-    private record ManifestCounts(Set<String> partitions, long files, long bytes, long rows) {}
+    private record ManifestCounts(Set<String> partitions, long files, long bytes, long rows, long rowGroups) {}
 
     /**
      * Returns the totals of a table by its name in SQL.
@@ -78,6 +79,7 @@ final class SnapshotTotals {
         long files = 0;
         long bytes = 0;
         long rows = 0;
+        long rowGroups = 0;
         List<ManifestFile> manifests = snapshot.dataManifests(table.io());
         for (ManifestFile manifest : manifests) {
             ManifestCounts counts = countsOfManifest.get(manifest.path());
@@ -89,8 +91,9 @@ final class SnapshotTotals {
             files += counts.files;
             bytes += counts.bytes;
             rows += counts.rows;
+            rowGroups = ScanRowGroups.sum(rowGroups, counts.rowGroups);
         }
-        return new ScanTotals(partitions.size(), files, bytes, rows, manifests.size());
+        return new ScanTotals(partitions.size(), files, bytes, rows, manifests.size(), rowGroups);
     }
 
     private static ManifestCounts counted(Table table, ManifestFile manifest) throws IOException {
@@ -98,6 +101,7 @@ final class SnapshotTotals {
         long files = 0;
         long bytes = 0;
         long rows = 0;
+        long rowGroups = 0;
         PartitionSpec spec = table.specs().get(manifest.partitionSpecId());
         try (ManifestReader<DataFile> reader = ManifestFiles.read(manifest, table.io(), table.specs())) {
             for (DataFile file : reader) {
@@ -105,8 +109,9 @@ final class SnapshotTotals {
                 files++;
                 bytes += file.fileSizeInBytes();
                 rows += file.recordCount();
+                rowGroups = ScanRowGroups.sum(rowGroups, ScanRowGroups.of(file));
             }
         }
-        return new ManifestCounts(partitions, files, bytes, rows);
+        return new ManifestCounts(partitions, files, bytes, rows, rowGroups);
     }
 }

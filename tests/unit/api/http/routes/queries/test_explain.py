@@ -23,6 +23,7 @@ from service.model.filters.filter_record import Reason
 from service.model.filters.key_set import FilterSource
 from service.model.query.explanation import PlanNode
 from service.model.query.progress import EngineProgress, Phase, QueryProgress, ScanProgress
+from service.model.query.scan_metrics import Selection
 from service.model.query.verification import Verification
 from tests.fakes.gateway import FakeGateway
 from tests.fakes.queries import SCAN
@@ -110,6 +111,21 @@ async def test_a_scan_says_whether_it_ran_and_who_pruned_it(
         shown = (await explained(client, accept=accept)).text
         assert f"planned in 12 ms{f', {word}' if word else ''}" in shown
         assert all(phrase == word or phrase not in shown for phrase in ("pruned by Spark too", "not run"))
+
+
+async def test_row_groups_are_shown_if_they_are_known(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    [scan] = (await answer(client))["scans"]
+    assert scan["rowGroups"] is None
+    for accept in ("text/plain", "text/html"):
+        assert "row groups" not in (await explained(client, accept=accept)).text
+    gateway.queries.scan = replace(SCAN, metrics=replace(SCAN.metrics, row_groups=Selection(4006, 400)))
+    [scan] = (await answer(client))["scans"]
+    assert scan["rowGroups"] == {"total": 4006, "selected": 400}
+    assert "  row groups  400 of 4006\n" in (await explained(client, accept="text/plain")).text
+    page = (await explained(client, accept="text/html")).text
+    assert '<dt>row groups</dt><dd><div class="track" title="400 of 4006 row groups">' in page
 
 
 async def test_times_follow_one_another(client: httpx.AsyncClient) -> None:
