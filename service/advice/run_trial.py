@@ -15,8 +15,10 @@ from service.errors.table_errors import TableNotFound
 from service.errors.trial_errors import AdviceNotFound, TrialCanceled, TrialTooLarge
 from service.model.policies.decisions import Access
 from service.model.query.layout_trial import LayoutTrial, TrialState, TrialWork
+from service.model.tables.tables import TableName
 from service.ports.clock import Clock
 from service.ports.stores.trial_log import TrialLog
+from service.ports.tables.catalogs import Catalogs
 from service.ports.tables.trial_copies import TrialCopies
 
 ADVICE_WAIT_S = 60.0
@@ -29,6 +31,7 @@ class TrialPorts:
     advice: AdviceService
     copies: TrialCopies
     log: TrialLog
+    catalogs: Catalogs
     clock: Clock
 
 
@@ -70,6 +73,16 @@ def drop_trial(trial: LayoutTrial, ports: TrialPorts) -> LayoutTrial:
     return trial
 
 
+def check_size(table: TableName, byte_count: int, max_table_bytes: int) -> None:
+    """Checks that the table may be copied.
+
+    Raises:
+        TrialTooLarge: it has too many bytes.
+    """
+    if byte_count > max_table_bytes:
+        raise TrialTooLarge(f"{table} has {byte_count} bytes: layout_trials_max_table_bytes allows fewer.")
+
+
 def failed_trial(trial: LayoutTrial, failure: GatewayError, clock: Clock) -> LayoutTrial:
     """Returns the trial as it ends with this error."""
     is_canceled = isinstance(failure, TrialCanceled)
@@ -96,10 +109,7 @@ def _tried(
     advice = next((advice for advice in found.advice if advice.kind is request.kind), None)
     if advice is None or found.snapshot_id is None:
         raise AdviceNotFound
-    if layout.byte_count > max_table_bytes:
-        raise TrialTooLarge(
-            f"{request.table} has {layout.byte_count} bytes: layout_trials_max_table_bytes allows fewer."
-        )
+    check_size(request.table, layout.byte_count, max_table_bytes)
     explained = [scan for scan in basis.scans if is_explained(scan, layout)]
     coded = coded_layout(layout, explained, lambda: ended_by() is not None)
     predicted = predicted_reads(coded, advice)

@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 import structlog
 
 from service.advice.advice_service import check_sees_every_row, masked_columns
-from service.advice.run_trial import TrialPorts, drop_trial, failed_trial, run_trial
+from service.advice.run_trial import TrialPorts, check_size, drop_trial, failed_trial, run_trial
 from service.advice.trial_report import shown_trial
 from service.errors.gateway_error import GatewayError
 from service.errors.ingest_errors import WriteNotAllowed
@@ -65,6 +65,8 @@ class TrialService:
             ShuttingDown: the gateway accepts nothing more.
             TableAccessDenied: the principal does not see every row of the table.
             WriteNotAllowed: callers may not write to this table.
+            TableNotFound, CatalogDown: there is no such table now.
+            TrialTooLarge: it has more bytes than a trial may copy.
             TrialRunning: another one runs, at any replica.
             MetricsStoreDown: the log does not answer.
         """
@@ -75,6 +77,8 @@ class TrialService:
         check_sees_every_row(request.table, access)
         if not self._is_writable(request.table):
             raise WriteNotAllowed(f"Callers may not write to {request.table} here.")
+        facts = self._ports.catalogs.facts(request.table)
+        check_size(request.table, facts.total_bytes, self._bounds.max_table_bytes)
         with ExitStack() as stack:
             if not stack.enter_context(self._ports.log.alone()):
                 raise TrialRunning

@@ -54,6 +54,7 @@ def build_layout_trials(
         advice=advice,
         copies=SparkTrials(lambda: components.engine.session),
         log=log,
+        catalogs=components.catalogs,
         clock=store_clock(components.migrated_store_url, clock, components.stack),
     )
     bounds = TrialBounds(

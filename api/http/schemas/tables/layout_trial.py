@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 from uuid import UUID
 
 from pydantic import Field
@@ -26,7 +26,10 @@ from service.model.tables.tables import TableName
 class TrialBody(StrictModel):
     """The kind of advice to try, as `GET /advice/{name}` has it at that moment."""
 
-    kind: Annotated[AdviceKind, Field(strict=False)]
+    kind: Annotated[
+        Literal["PARTITION", "SORT", "FILE_SIZE", "COMPACTION"],
+        Field(description="not of bloom filters: what they skip is inside files"),
+    ]
     days: Annotated[
         int | None,
         Field(ge=1, le=3650, description="for scans of so many days; at most, and unset: the operator's"),
@@ -96,7 +99,7 @@ class TrialsAnswer(WireModel):
 
 def trial_request(body: TrialBody, table: TableName) -> TrialRequest:
     """Returns what the body asks for."""
-    return TrialRequest(table, body.kind, body.days)
+    return TrialRequest(table, AdviceKind(body.kind), body.days)
 
 
 def trial_answer(trial: LayoutTrial) -> TrialAnswer:
