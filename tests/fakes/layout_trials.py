@@ -107,7 +107,7 @@ class FakeTrialCopies:
 
 
 BOUNDS = TrialBounds(is_on=True, max_table_bytes=10**9, timeout_s=60, look_s=0.01, sweep_s=3600)
-WAIT_S = 20
+WAIT_S = 120
 
 
 class FakeTrials(TrialService):
