@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from service.errors.trial_errors import TrialFailed
 from service.model.query.layout_advice import AdviceKind, LayoutAdvice, ReadAmount
 from service.model.query.layout_trial import CountedReads
 from service.model.query.scan_predicates import ScanPredicate
@@ -27,7 +28,11 @@ class JavaTrialCopy:
         self._java = java
 
     def change(self, advice: LayoutAdvice) -> None:
-        """Changes the layout of the copy as advised, and rewrites its files."""
+        """Changes the layout of the copy as advised, and rewrites its files.
+
+        Raises:
+            TrialFailed: it is advice on bloom filters.
+        """
         match advice.kind:
             case AdviceKind.SORT:
                 self._java.sort(list(advice.columns), advice.file_bytes)
@@ -38,7 +43,7 @@ class JavaTrialCopy:
             case AdviceKind.COMPACTION:
                 self._java.compact()
             case AdviceKind.BLOOM_FILTER:
-                self._java.filterByBloom(advice.columns[0])
+                raise TrialFailed("What bloom filters skip is inside files, so no scan would select fewer.")
 
     def reads(self, scans: Sequence[Sequence[ScanPredicate]]) -> CountedReads:
         """Returns what these scans select of the copy as it is now."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import pytest
@@ -61,11 +63,15 @@ def scans(engine: SparkEngine) -> list[ScanRecord]:
     return [scan for scan in found if scan.table == str(SALES)]
 
 
-def advice_for(engine: SparkEngine, recorded: list[ScanRecord]) -> TableAdvice:
+def newest(engine: SparkEngine) -> StaticTable:
     log = "SELECT file FROM lake.layouts.sales.metadata_log_entries ORDER BY timestamp DESC LIMIT 1"
     assert engine.session is not None
-    [newest] = engine.session.children._root.sql(log).collect()
-    table = StaticTable.from_metadata(newest["file"])
+    [found] = engine.session.children._root.sql(log).collect()
+    return StaticTable.from_metadata(found["file"])
+
+
+def advice_for(engine: SparkEngine, recorded: list[ScanRecord]) -> TableAdvice:
+    table = newest(engine)
     opened = OpenedTable(table, table_facts(SALES, table))
     columns = [column.column for column in filtered_columns(recorded)]
     layout = IcebergLayouts(lambda _: opened, FakeClock()).layout(SALES, columns, BOUNDS)
@@ -101,9 +107,15 @@ def trial(
         advice=advice,
         scans=[scan.predicates for scan in recorded],
     )
-    now, tried = trials.run(work, lambda: None)
-    trials.drop(SALES, work.trial_id)
-    trials.drop(SALES, work.trial_id)
+    before = newest(engine)
+    folder = Path(urlsplit(before.location()).path) / "sluice-trials" / str(work.trial_id)
+    written: list[Path] = []
+    now, tried = trials.run(work, lambda: written.extend(folder.rglob("*.parquet")))
+    assert len(written) == tried.whole.file_count
+    for _ in range(2):
+        trials.drop(SALES, work.trial_id)
+        assert not folder.exists()
+    assert newest(engine).metadata_location == before.metadata_location
     return total(now), total(tried)
 
 

@@ -39,7 +39,7 @@ public final class TrialCopy {
         this.table = new BaseTable(new UnlistedOperations(source, begun), "sluice trial");
     }
 
-    private static TableMetadata begun(TableMetadata source, String folder, long snapshotId) {
+    static TableMetadata begun(TableMetadata source, String folder, long snapshotId) {
         Set<String> moving = source.properties().keySet().stream()
             .filter(TrialCopy::isOfPlaces)
             .collect(Collectors.toSet());
@@ -95,12 +95,6 @@ public final class TrialCopy {
     /** Puts small files together. */
     public void compact() {
         rewrite(Map.of(), null);
-    }
-
-    /** Rewrites all files with bloom filters of the column. */
-    public void filterByBloom(String column) {
-        set(TableProperties.PARQUET_BLOOM_FILTER_COLUMN_ENABLED_PREFIX + column, "true");
-        rewrite(ALL, null);
     }
 
     /** Returns a line for each of these scans, with the files and the bytes that it selects now. */
