@@ -50,6 +50,8 @@ class TrialReport:
     table_bytes_now: int
     table_bytes_seen: int
     """Of the changed copy: sorted rows often take less space."""
+    difference_at_size: float | None
+    """The difference of `bytes`, if the size of the copy had been known."""
     filters: tuple[TriedFilter, ...]
 
 
@@ -168,6 +170,7 @@ def _report(fields: Fields) -> TrialReport:
         bytes=_bytes(fields),
         table_bytes_now=fields.object("tableNow").integer("bytes"),
         table_bytes_seen=fields.object("tableSeen").integer("bytes"),
+        difference_at_size=fields.optional_number("differenceAtSize"),
         filters=tuple(map(_filter, fields.objects("filters"))),
     )
 

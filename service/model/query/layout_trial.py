@@ -105,6 +105,19 @@ class TrialReport:
     table_seen: ReadAmount
     filters: Sequence[TriedFilter]
 
+    @property
+    def difference_at_size(self) -> float | None:
+        """The difference if the prediction had known the size of all files after the change.
+
+        What is left of it is about which files scans select.
+        """
+        now, seen = self.table_now.byte_count, self.table_seen.byte_count
+        if not now:
+            return None
+        predicted = self.amount.predicted
+        scaled = ReadAmount(predicted.file_count, round(predicted.byte_count * seen / now))
+        return TriedAmount(now=self.amount.now, predicted=scaled, seen=self.amount.seen).difference
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayoutTrial:

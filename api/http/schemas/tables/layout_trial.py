@@ -64,6 +64,10 @@ class TrialReportAnswer(TriedAmountAnswer):
     scans: int
     table_now: Annotated[ReadAmountAnswer, Field(description="the data files of the table")]
     table_seen: Annotated[ReadAmountAnswer, Field(description="the data files of the changed copy")]
+    difference_at_size: Annotated[
+        float | None,
+        Field(description="`difference` if the size of the copy had been known; null: nothing was seen"),
+    ]
     filters: list[TriedFilterAnswer]
 
 
@@ -133,6 +137,7 @@ def _report(report: TrialReport) -> TrialReportAnswer:
         difference=_rounded(report.amount.difference),
         table_now=_read(report.table_now),
         table_seen=_read(report.table_seen),
+        difference_at_size=_rounded(report.difference_at_size),
         filters=[_filter(found) for found in report.filters],
     )
 
