@@ -10,6 +10,7 @@ import static sluice.fixtures.Tables.table;
 
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import org.apache.iceberg.BaseTable;
 import org.apache.iceberg.HasTableOperations;
 import org.apache.iceberg.PartitionSpec;
@@ -39,7 +40,8 @@ final class UnlistedOperationsTest {
         source.manageSnapshots().createTag("kept", source.currentSnapshot().snapshotId()).commit();
         long pinned = source.currentSnapshot().snapshotId();
         append(source, file(source, "", "later.avro"));
-        folder = source.location() + "/sluice-trials/1";
+        // All tables in memory share their files.
+        folder = source.location() + "/sluice-trials/" + UUID.randomUUID();
         TableOperations own = ((HasTableOperations) source).operations();
         operations = new UnlistedOperations(own, TrialCopy.begun(own.current(), folder, pinned));
         copy = new BaseTable(operations, "copy");
