@@ -1,4 +1,4 @@
-"""What each scan would read of an advised layout: the parts of the sum that the advice has."""
+"""The reads of each scan in an advised layout: the parts of the sum that the advice has."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ ADVICE_WAIT_S = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialPorts:
-    """What trials need. `clock` is the one that all replicas share."""
+    """The ports and clocks of trials. `clock` is the one that all replicas share."""
 
     advice: AdviceService
     copies: TrialCopies

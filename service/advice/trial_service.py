@@ -156,7 +156,7 @@ class TrialService:
         self._is_ending.set()
 
     def close(self, within_s: float) -> None:
-        """Waits at most so long for a trial that ends. What it leaves is dropped later, by any replica."""
+        """Waits at most so long for a trial that ends. Any replica drops later whatever it leaves."""
         self._is_ending.set()
         self._sweeper.close()
         runner = self._runner

@@ -42,14 +42,14 @@ class TriedFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialReport:
-    """What all scans together select, and those that read most."""
+    """The sums of all scans, and the filters that read most."""
 
     columns: tuple[str, ...]
     scan_count: int
     bytes: TriedBytes
     table_bytes_now: int
     table_bytes_seen: int
-    """Of the changed copy: sorted rows often take less space."""
+    """Those of the changed copy. Sorted rows often take less space."""
     difference_at_size: float | None
     """The difference of `bytes`, if the size of the copy had been known."""
     filters: tuple[TriedFilter, ...]

@@ -40,7 +40,7 @@ class TrialRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialWork:
-    """What a copy of the table at the snapshot gets, and the scans that are counted before and after it."""
+    """The advice that a copy of the table at the snapshot gets, and the scans that are counted on it."""
 
     trial_id: UUID
     table: TableName
@@ -59,7 +59,7 @@ class CountedReads:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TriedAmount:
-    """What some scans select now, after the change by prediction, and of the changed copy."""
+    """Files and bytes that some scans select now, after the change by prediction, and of the changed copy."""
 
     now: ReadAmount
     predicted: ReadAmount
@@ -90,7 +90,7 @@ class TriedFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialReport:
-    """What a trial has found, for all scans together and for those that read most.
+    """The result of a trial, for all scans together and for those that read most.
 
     `table_now` and `table_seen` are the data files of the table and of its changed copy: sorted rows often
     take less space, and a prediction does not know how much.
@@ -109,7 +109,7 @@ class TrialReport:
     def difference_at_size(self) -> float | None:
         """The difference if the prediction had known the size of all files after the change.
 
-        What is left of it is about which files scans select.
+        The rest of it is about which files scans select.
         """
         now, seen = self.table_now.byte_count, self.table_seen.byte_count
         if not now:

@@ -36,4 +36,4 @@ class TrialLog(Protocol):
         """Notes that the trial should end, if it has not."""
 
     def is_canceled(self, trial_id: UUID) -> bool:
-        """Whether somebody asked for its end."""
+        """Whether any caller asked for its end."""

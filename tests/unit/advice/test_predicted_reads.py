@@ -1,4 +1,4 @@
-"""What scans would read one by one is what the advice has of them together."""
+"""The predicted reads of single scans add up to those of the advice."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class TrialBody(StrictModel):
 
 
 class TriedAmountAnswer(WireModel):
-    """What scans select of the table now, by prediction, and of the changed copy."""
+    """Files and bytes that scans select of the table now, by prediction, and of the changed copy."""
 
     now: ReadAmountAnswer
     predicted: ReadAmountAnswer
@@ -56,7 +56,7 @@ class TriedFilterAnswer(TriedAmountAnswer):
 
 
 class TrialReportAnswer(TriedAmountAnswer):
-    """What all scans together select, and those that read most."""
+    """The sums of all scans, and the filters that read most."""
 
     columns: list[str]
     transform: str | None

@@ -91,7 +91,7 @@ class PostgresTrialLog:
             session.execute(update(MaintenanceRow).where(is_it).values(error_code=_CANCEL))
 
     def is_canceled(self, trial_id: UUID) -> bool:
-        """Whether somebody asked for its end."""
+        """Whether any caller asked for its end."""
         with transaction(self._engine) as session:
             return session.scalar(select(MaintenanceRow.error_code).where(_is(trial_id))) == _CANCEL
 
