@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from service.advice.advice_service import AdviceService
+from service.advice.trial_service import TrialService
 from service.audit.audit import NO_AUDIT, Audit
 from service.authentication.issuer_logins import IssuerSessions
 from service.authentication.manage_keys import ApiKeys
@@ -75,6 +76,7 @@ class Gateway:
         saved_queries: SavedQueryService | None = None,
         issuer_sessions: IssuerSessions | None = None,
         layout_advice: AdviceService | None = None,
+        layout_trials: TrialService | None = None,
         caches: Caches | None = None,
     ) -> None:
         self.audit = audit
@@ -91,6 +93,7 @@ class Gateway:
         self._browser = browser
         self._saved_queries = saved_queries
         self._layout_advice = layout_advice
+        self._layout_trials = layout_trials
         self._metrics = metrics
         self._filter_cache = filter_cache
         self._bounds = bounds
@@ -188,6 +191,17 @@ class Gateway:
         return self._layout_advice
 
     @property
+    def layout_trials(self) -> TrialService:
+        """Trials of that advice.
+
+        Raises:
+            MetricsStoreDown: this gateway has no log of trials.
+        """
+        if self._layout_trials is None:
+            raise MetricsStoreDown
+        return self._layout_trials
+
+    @property
     def browser(self) -> CatalogBrowser:
         """Lists the contents of catalogs, as far as a principal may know of them.
 
@@ -281,12 +295,16 @@ class Gateway:
             self._streams.runner.stop_taking()
         self.ingests.stop_taking()
         self.maintenances.stop_taking()
+        if self._layout_trials is not None:
+            self._layout_trials.stop_taking()
         self.queries.end(timeout_s)
         if self._streams is not None:
             self._streams.runner.close(self._left_s(until_ms))
         self.ingests.close(self._left_s(until_ms))
         # The next start repeats maintenance that was running; nobody waits for it here.
         self.maintenances.close(0)
+        if self._layout_trials is not None:
+            self._layout_trials.close(self._left_s(until_ms))
         self.queries.close()
         self._on_closed()
 

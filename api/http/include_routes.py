@@ -29,7 +29,7 @@ from api.http.routes.queries import (
     saved_query_routes,
     session_routes,
 )
-from api.http.routes.tables import advice, maintenance, pruning, table_routes
+from api.http.routes.tables import advice, maintenance, pruning, table_routes, trials
 
 
 def _as_route(router: APIRouter) -> BaseRoute:
@@ -51,7 +51,14 @@ _ALWAYS = [
         *(explain.router, descriptions.router, session_routes.router, saved_query_routes.router),
         # Before the ingests by id: `summary` is not an id.
         *(ingest_history.router, ingest.router, streams.router),
-        *(pruning.router, advice.router, table_routes.router, maintenance.router, filters.router),
+        *(
+            pruning.router,
+            advice.router,
+            trials.router,
+            table_routes.router,
+            maintenance.router,
+            filters.router,
+        ),
         *(cache_routes.router, audit_routes.router, replicas.router, health.router, metrics.router),
     )
 ]

@@ -60,6 +60,11 @@ class Fields:
         found = self._values.get(name)
         return found if isinstance(found, int) and not isinstance(found, bool) else None
 
+    def optional_number(self, name: str) -> float | None:
+        """Returns a number, or None if it is missing, null or of another type."""
+        found = self._values.get(name)
+        return float(found) if isinstance(found, int | float) and not isinstance(found, bool) else None
+
     def optional_uuid(self, name: str) -> UUID | None:
         """Returns a UUID, or None if it is missing or null."""
         found = self._values.get(name)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from service.advice.advice_options import AdviceOptions
 from service.advice.advise import advise, filtered_columns
@@ -16,6 +16,7 @@ from service.model.policies.actions import Action
 from service.model.policies.decisions import Access, Allowed
 from service.model.query.layout_advice import TableAdvice
 from service.model.query.scan_metrics import ScanRecord
+from service.model.tables.table_layout import TableLayout
 from service.model.tables.tables import TableName
 from service.policies.require import require
 from service.ports.clock import Clock
@@ -33,6 +34,16 @@ class AdviceBounds:
     options: AdviceOptions
     timeout_s: float
     max_at_once: int
+
+
+@dataclass(frozen=True, slots=True)
+class AdviceBasis:
+    """The layout of a table, and the scans since then, without what they say of masked columns."""
+
+    layout: TableLayout
+    scans: Sequence[ScanRecord]
+    since: datetime
+    is_late: Callable[[], bool]
 
 
 class AdviceService:
@@ -58,27 +69,39 @@ class AdviceService:
             TableAmbiguous, TableNotFound, LayoutUnknown: the table has no layout to look at.
             CatalogDown, StorageDown, MetricsStoreDown: a part does not answer.
         """
-        require(access, Action.DESCRIBE, table)
-        decision = access.decide(Action.SELECT, table)
-        if not isinstance(decision, Allowed):
-            raise TableAccessDenied(table, Action.SELECT)
-        if decision.restriction.row_filter is not None:
-            raise TableAccessDenied(
-                table, Action.SELECT, "policies restrict it, and advice would show where other rows lie"
-            )
-        with self._place():
-            until_ms = self._clock.elapsed_ms() + self._bounds.timeout_s * 1000
-            since = self._clock.now() - timedelta(days=min(days or self._bounds.days, self._bounds.days))
-            scans = self._history.scans(since, str(table), self._bounds.max_scans)
-            shown = list(_without(scans, decision.restriction.is_masked))
-            options = self._bounds.options
-            columns = [column.column for column in filtered_columns(shown)[: options.max_columns]]
-            layout = self._layouts.layout(table, columns, self._bounds.layout)
-            return advise(layout, shown, since, options, lambda: self._clock.elapsed_ms() >= until_ms)
+        check_sees_every_row(table, access)
+        with self._place(0):
+            basis = self._basis(table, access, days)
+            return advise(basis.layout, basis.scans, basis.since, self.options, basis.is_late)
+
+    def basis(self, table: TableName, access: Access, days: int | None, wait_s: float) -> AdviceBasis:
+        """Returns what advice is found from; it waits for a place, at most `wait_s`.
+
+        Raises:
+            TableAccessDenied, GatewayBusy, TableAmbiguous, TableNotFound, LayoutUnknown, CatalogDown,
+            StorageDown, MetricsStoreDown: as `advice`.
+        """
+        check_sees_every_row(table, access)
+        with self._place(wait_s):
+            return self._basis(table, access, days)
+
+    @property
+    def options(self) -> AdviceOptions:
+        """What is worth advising."""
+        return self._bounds.options
+
+    def _basis(self, table: TableName, access: Access, days: int | None) -> AdviceBasis:
+        until_ms = self._clock.elapsed_ms() + self._bounds.timeout_s * 1000
+        since = self._clock.now() - timedelta(days=min(days or self._bounds.days, self._bounds.days))
+        scans = self._history.scans(since, str(table), self._bounds.max_scans)
+        shown = list(_without(scans, masked_columns(table, access)))
+        columns = [column.column for column in filtered_columns(shown)[: self.options.max_columns]]
+        layout = self._layouts.layout(table, columns, self._bounds.layout)
+        return AdviceBasis(layout, shown, since, lambda: self._clock.elapsed_ms() >= until_ms)
 
     @contextmanager
-    def _place(self) -> Iterator[None]:
-        if not self._places.acquire(blocking=False):
+    def _place(self, wait_s: float) -> Iterator[None]:
+        if not self._places.acquire(blocking=wait_s > 0, timeout=wait_s if wait_s > 0 else None):
             raise GatewayBusy("Advice for other tables is being found. Send the request again.")
         try:
             yield
@@ -86,12 +109,36 @@ class AdviceService:
             self._places.release()
 
 
+def check_sees_every_row(table: TableName, access: Access) -> None:
+    """Checks that the principal may have advice on the table.
+
+    Raises:
+        TableAccessDenied: it does not see every row.
+    """
+    require(access, Action.DESCRIBE, table)
+    decision = access.decide(Action.SELECT, table)
+    if not isinstance(decision, Allowed):
+        raise TableAccessDenied(table, Action.SELECT)
+    if decision.restriction.row_filter is not None:
+        raise TableAccessDenied(
+            table, Action.SELECT, "policies restrict it, and advice would show where other rows lie"
+        )
+
+
+def masked_columns(table: TableName, access: Access) -> Callable[[str], bool]:
+    """Returns whether a column, or what it is a field of, is masked for the principal."""
+    decision = access.decide(Action.SELECT, table)
+    if not isinstance(decision, Allowed):
+        # Rights that were lost since they were checked show nothing.
+        return lambda _: True
+    is_masked = decision.restriction.is_masked
+    return lambda column: any(map(is_masked, _paths(column)))
+
+
 def _without(scans: Iterable[ScanRecord], is_masked: Callable[[str], bool]) -> Iterator[ScanRecord]:
     """Yields the scans without what they say of masked columns."""
     for scan in scans:
-        shown = tuple(
-            predicate for predicate in scan.predicates if not any(map(is_masked, _paths(predicate.column)))
-        )
+        shown = tuple(predicate for predicate in scan.predicates if not is_masked(predicate.column))
         yield replace(scan, predicates=shown)
 
 

@@ -39,8 +39,9 @@ class CodedSample:
 class CodedLayout:
     """The files of now as chunks, the sample, and the scans. `partitions` has a number for each file.
 
-    `now` is what each scan reads of the files of now. `sampled` is what it would read if all files were like
-    those with rows in the sample; None if all of them have some.
+    `scans` are those that differ, and `scan_numbers` has for each recorded scan its place among them. `now`
+    is what each scan reads of the files of now. `sampled` is what it would read if all files were like those
+    with rows in the sample; None if all of them have some.
     """
 
     layout: TableLayout
@@ -48,6 +49,7 @@ class CodedLayout:
     partitions: npt.NDArray[np.int64]
     sample: CodedSample
     scans: Sequence[CodedScan]
+    scan_numbers: Sequence[int]
     now: ScanReads
     sampled: ScanReads | None
     is_late: Callable[[], bool]
@@ -55,7 +57,7 @@ class CodedLayout:
     @property
     def before(self) -> ReadAmount:
         """The files and bytes that the workload reads of the files of now."""
-        return self._sum(self.now)
+        return self.sum(self.now)
 
     def read(self, chunks: Chunks) -> ReadAmount:
         """Returns what the workload reads of a layout of all the files of now.
@@ -63,10 +65,18 @@ class CodedLayout:
         Raises:
             OutOfTime: it is late.
         """
-        return self._sum(chunks.read_by(self.scans, self.is_late))
+        return self.sum(chunks.read_by(self.scans, self.is_late))
 
     def read_of_rows(self, chunks: Chunks) -> ReadAmount:
-        """Returns what the workload reads of a layout of the sampled rows.
+        """Returns what the workload reads of a layout of the sampled rows, see `reads_of_rows`.
+
+        Raises:
+            OutOfTime: it is late.
+        """
+        return self.sum(self.reads_of_rows(chunks))
+
+    def reads_of_rows(self, chunks: Chunks) -> ScanReads:
+        """Returns what each scan reads of a layout of the sampled rows.
 
         If some files have no sampled row, each scan is taken to save as large a part as of those that
         have, and nothing if it needs none of them: the sample does not say where its rows would lie.
@@ -75,14 +85,15 @@ class CodedLayout:
             OutOfTime: it is late.
         """
         found = chunks.read_by(self.scans, self.is_late)
-        if self.sampled is not None:
-            found = ScanReads(
-                _in_proportion(found.files, self.sampled.files, self.now.files),
-                _in_proportion(found.byte_counts, self.sampled.byte_counts, self.now.byte_counts),
-            )
-        return self._sum(found)
+        if self.sampled is None:
+            return found
+        return ScanReads(
+            _in_proportion(found.files, self.sampled.files, self.now.files),
+            _in_proportion(found.byte_counts, self.sampled.byte_counts, self.now.byte_counts),
+        )
 
-    def _sum(self, reads: ScanReads) -> ReadAmount:
+    def sum(self, reads: ScanReads) -> ReadAmount:
+        """Returns what the workload reads, by what each scan reads once."""
         counts = np.array([scan.count for scan in self.scans], np.float64)
         return ReadAmount(round(float(reads.files @ counts)), round(float(reads.byte_counts @ counts)))
 
@@ -95,7 +106,9 @@ def coded_layout(
     Raises:
         OutOfTime: it is late.
     """
-    conditions = Counter(_conditions(scan, layout) for scan in scans)
+    found_conditions = [_conditions(scan, layout) for scan in scans]
+    conditions = Counter(found_conditions)
+    numbers = {found: number for number, found in enumerate(conditions)}
     codes = {column: _codes(column, layout, conditions) for column in layout.column_types}
     names: dict[str, int] = {}
     partitions = np.array([names.setdefault(file.partition, len(names)) for file in layout.files], np.int64)
@@ -110,6 +123,7 @@ def coded_layout(
         partitions,
         sample,
         coded_scans,
+        [numbers[found] for found in found_conditions],
         chunks.read_by(coded_scans, is_late),
         None if sampled is None else _scaled(sampled, chunks, sampled.read_by(coded_scans, is_late)),
         is_late,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from service.advice.advice_options import AdviceOptions, size_text
-from service.advice.chunks import OutOfTime
+from service.advice.chunks import OutOfTime, ScanReads
 from service.advice.coded_layout import CodedLayout
 from service.advice.distinct_count import distinct_count
 from service.advice.layout_statements import (
@@ -83,7 +83,7 @@ def bloom_filter_advice(
     """Returns the column whose bloom filters skip most row groups for scans that look for single values."""
     candidates = [column for column in columns if column not in coded.layout.bloom_filter_columns]
     before = coded.before
-    reads = {column: _with_bloom_filters(coded, column) for column in candidates}
+    reads = {column: coded.sum(bloom_filter_reads(coded, column)).byte_count for column in candidates}
     best = min(reads, key=lambda column: reads[column], default=None)
     if best is None or before.byte_count - reads[best] < options.min_saved_share * before.byte_count:
         return None
@@ -98,23 +98,24 @@ def bloom_filter_advice(
     )
 
 
-def _with_bloom_filters(coded: CodedLayout, column: str) -> int:
-    """Returns the bytes of row groups that the workload would read with bloom filters of the column."""
+def bloom_filter_reads(coded: CodedLayout, column: str) -> ScanReads:
+    """Returns the bytes of row groups that each scan would read with bloom filters of the column.
+
+    Raises:
+        OutOfTime: it is late.
+    """
     row_groups = np.array([file.row_group_count for file in coded.layout.files], np.int64)
     rows_of_a_value = _rows_of_a_value(coded, column)
-    byte_count = 0.0
+    byte_counts = coded.now.byte_counts.copy()
     for place, scan in enumerate(coded.scans):
         if place and coded.is_late():
             raise OutOfTime
-        selected = coded.chunks.selected(scan)
-        read = float(coded.chunks.byte_counts[selected].sum()) * scan.count
         ranges = scan.ranges.get(column)
         points = 0 if ranges is None else ranges.point_count
-        groups = int(row_groups[selected].sum())
+        groups = int(row_groups[coded.chunks.selected(scan)].sum())
         if groups and 0 < points <= _MOST_POINTS:
-            read *= min(1.0, points * rows_of_a_value / groups + _FALSE_POSITIVES)
-        byte_count += read
-    return round(byte_count)
+            byte_counts[place] *= min(1.0, points * rows_of_a_value / groups + _FALSE_POSITIVES)
+    return ScanReads(coded.now.files, byte_counts)
 
 
 def _rows_of_a_value(coded: CodedLayout, column: str) -> float:

@@ -44,6 +44,7 @@ from spark_session.session.small_queries import SmallQueries
 from spark_session.session.state_functions import StateFunctions
 from spark_session.session.table_guards import TableGuards
 from spark_session.session.table_rewrites import Compaction, TableDeletes
+from spark_session.session.trial_copies import JavaLayoutTrials
 from spark_session.session.tuple_scans import TupleScans
 from spark_session.session.vector_files import VectorFiles
 from spark_session.session.view_reader import ViewReader
@@ -116,6 +117,7 @@ class WarmSession:
         self.vectors = VectorFiles(jvm.gateway, self.children, self.relations)
         self.table_deletes = TableDeletes(jvm.gateway)
         self.compaction = Compaction(jvm.gateway)
+        self.layout_trials = JavaLayoutTrials(jvm.gateway)
         self.jobs = JobSpans(jvm.gateway, context)
         self._reader_memory = java_instance(jvm.gateway, "sluice.engine.ReaderMemory")
 

@@ -52,6 +52,22 @@ def test_advice_on_a_table(gateway: Served, connection: Connection) -> None:
         connection.advise("lake.tpcds.nope")
 
 
+def test_advice_is_tried(gateway: Served, connection: Connection) -> None:
+    record_scans(gateway.gateway)
+    begun = connection.begin_trial("lake.tpcds.store_returns", "SORT", days=7)
+    assert (begun.kind, begun.is_ended) == ("SORT", False)
+    gateway.gateway.layout_trials.wait()
+    found = connection.trial("lake.tpcds.store_returns", begun.trial_id)
+    assert (found.state, found.is_ended) == ("SUCCEEDED", True)
+    assert found.report is not None
+    assert found.report.bytes.difference == (found.report.bytes.predicted - 1_000) / 1_000
+    assert found.report.filters[0].columns == ("day",)
+    assert found in connection.trials("lake.tpcds.store_returns")
+    assert connection.cancel_trial("lake.tpcds.store_returns", begun.trial_id) == found
+    with pytest.raises(NotFound):
+        connection.begin_trial("lake.tpcds.nope", "SORT")
+
+
 def test_a_query_is_described_without_a_run(gateway: Served, connection: Connection) -> None:
     described = connection.describe("SELECT d_moy FROM t WHERE d_year = :year", timeout_s=5)
     assert [(column.name, column.type) for column in described.columns] == [("d_moy", "INT")]

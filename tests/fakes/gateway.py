@@ -36,6 +36,7 @@ from tests.fakes.contents import FakeContents
 from tests.fakes.filter_cache import FakeFilterCache
 from tests.fakes.ingest_gateway import FakeIngestGateway
 from tests.fakes.issuer_sessions import fake_issuer_sessions
+from tests.fakes.layout_trials import FakeTrials
 from tests.fakes.maintenance import FakeMaintenances
 from tests.fakes.metrics_store import FakeMetricsStore
 from tests.fakes.policies import fake_policies
@@ -105,6 +106,9 @@ class FakeGateway(Gateway):
         self.caches.add("results", lambda: CacheUse(1, 50, 100))
         self._policies: Policies = NoPolicies()
         self._policy_service = fake_policies(lambda: self.tables())
+        self._layout_trials: FakeTrials = FakeTrials(
+            self.layout_advice, FakeCatalogs(tables=[self.table(TABLE)]), FakeClock(NOON)
+        )
 
     def use_sessions(self, sessions: SessionService) -> None:
         """Has these sessions from now on."""
@@ -124,6 +128,10 @@ class FakeGateway(Gateway):
     def layout_advice(self) -> AdviceService:
         history = FakeQueryHistory(self.recorded)
         return AdviceService(history, self.layouts, FakeClock(NOON), ADVICE_BOUNDS)
+
+    @property
+    def layout_trials(self) -> FakeTrials:
+        return self._layout_trials
 
     @property
     def browser(self) -> CatalogBrowser:

@@ -44,6 +44,7 @@ from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
 from tests.fakes.clock import FakeClock
 from tests.fakes.gateway import TABLE, FakeGateway
 from tests.fakes.ingest_service import FakeIngests
+from tests.fakes.layout_trials import FakeTrials
 from tests.fakes.maintenance import FakeMaintenances
 from tests.fakes.micro_batches import FakeStreamQueries
 from tests.fakes.policies import fake_policies
@@ -134,6 +135,7 @@ class PolicedGateway(FakeGateway):
         self._policy_service = fake_policies(self.tables, live=live)
         catalogs = FakeCatalogs(tables=[replace(facts, data_file_count=3) for facts in self.facts.values()])
         self.maintenances = FakeMaintenances(catalogs, FakeClock(NOON))
+        self._layout_trials = FakeTrials(self.layout_advice, catalogs, FakeClock(NOON))
         self.real_ingests = FakeIngests(*map(_writable, tables))
         self.ingests = self.real_ingests  # type: ignore[assignment]
         self.recorded.record([_filtered(name) for name in tables])

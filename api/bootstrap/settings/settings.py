@@ -32,6 +32,7 @@ from api.bootstrap.settings.querying.query_bounds import QueryBoundSettings
 from api.bootstrap.settings.querying.result_place import ResultPlaceSettings
 from api.bootstrap.settings.querying.reuse import ReuseSettings
 from api.bootstrap.settings.recording.layout_advice import LayoutAdviceSettings
+from api.bootstrap.settings.recording.layout_trials import LayoutTrialSettings
 from api.bootstrap.settings.recording.lineage import LineageSettings
 from api.bootstrap.settings.recording.records import RecordSettings
 from api.bootstrap.settings.recording.tracing import TraceSettings
@@ -49,6 +50,7 @@ CONFIG_FILE = "SLUICE_CONFIG_FILE"
 
 # Pydantic puts the fields of the last base class first.
 class Settings(
+    LayoutTrialSettings,
     LayoutAdviceSettings,
     LineageSettings,
     MaintenanceSettings,

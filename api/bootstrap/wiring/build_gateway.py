@@ -21,7 +21,7 @@ from api.bootstrap.wiring.build_authentication import (
 )
 from api.bootstrap.wiring.build_authorization import build_policies
 from api.bootstrap.wiring.build_ingests import build_ingests
-from api.bootstrap.wiring.build_layout_advice import build_layout_advice
+from api.bootstrap.wiring.build_layout_advice import build_layout_advice, build_layout_trials
 from api.bootstrap.wiring.build_maintenances import build_maintenances
 from api.bootstrap.wiring.build_query_ports import build_query_ports
 from api.bootstrap.wiring.build_saved_queries import build_saved_queries
@@ -113,6 +113,7 @@ def _gateway(settings: Settings, components: Components, read_stream: ReadStream
         policy_service.live or NoPolicies(), current_principals(settings, api_keys, clock).now
     )
     streams = _streams(settings, components, clock, metrics, ingests, policies, read_stream)
+    layout_advice = build_layout_advice(settings, components, clock)
     gateway = Gateway(
         queries=queries,
         ingests=ingests,
@@ -131,7 +132,8 @@ def _gateway(settings: Settings, components: Components, read_stream: ReadStream
         browser=_browser(settings, components, clock),
         saved_queries=build_saved_queries(settings, components),
         issuer_sessions=build_issuer_sessions(settings, components),
-        layout_advice=build_layout_advice(settings, components, clock),
+        layout_advice=layout_advice,
+        layout_trials=build_layout_trials(settings, components, clock, layout_advice, maintenances),
         caches=metrics.caches,
     )
     watch_gateway(metrics, gateway, components)

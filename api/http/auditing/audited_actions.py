@@ -25,6 +25,8 @@ _ACTIONS = tuple(
         ("DELETE", r"/streams/[^/]+", Action.STREAM_STOPPED),
         ("POST", r"/streams/[^/]+/resume", Action.STREAM_RESUMED),
         ("POST", r"/tables/[^/]+/maintenance", Action.MAINTENANCE),
+        ("POST", r"/advice/[^/]+/trials", Action.MAINTENANCE),
+        ("DELETE", r"/advice/[^/]+/trials/[^/]+", Action.MAINTENANCE),
         ("DELETE", r"/filters(?:/[^/]+)?", Action.FILTERS_DELETED),
         ("DELETE", r"/caches/[^/]+", Action.CACHE_EMPTIED),
         ("POST", r"/keys", Action.KEY_CREATED),

@@ -19,6 +19,7 @@ from service.errors import (
     source_errors,
     statement_errors,
     table_errors,
+    trial_errors,
     unavailable,
 )
 from service.errors.gateway_error import CallerError, GatewayError
@@ -222,6 +223,13 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         source_errors.GrantRevoked: HTTPStatus.FORBIDDEN,
         source_errors.StreamFailed: HTTPStatus.INTERNAL_SERVER_ERROR,
         table_errors.LayoutUnknown: HTTPStatus.UNPROCESSABLE_ENTITY,
+        trial_errors.TrialsOff: HTTPStatus.FORBIDDEN,
+        trial_errors.TrialNotFound: HTTPStatus.NOT_FOUND,
+        trial_errors.TrialRunning: HTTPStatus.CONFLICT,
+        trial_errors.AdviceNotFound: HTTPStatus.NOT_FOUND,
+        trial_errors.TrialTooLarge: HTTPStatus.UNPROCESSABLE_ENTITY,
+        trial_errors.TrialCanceled: HTTPStatus.CONFLICT,
+        trial_errors.TrialFailed: HTTPStatus.INTERNAL_SERVER_ERROR,
         table_errors.TableChanged: HTTPStatus.CONFLICT,
         ingest_errors.UpsertNotPossible: HTTPStatus.CONFLICT,
         maintenance_errors.MaintenanceNotFound: HTTPStatus.NOT_FOUND,

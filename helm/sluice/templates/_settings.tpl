@@ -327,6 +327,9 @@
 {{- include "sluice.setting" (dict "root" . "name" "layout_advice_min_saved_share" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "layout_advice_timeout_s" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "layout_advice_max_at_once" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "layout_trials_enabled" "kind" "json") }}
+{{- include "sluice.setting" (dict "root" . "name" "layout_trials_max_table_bytes" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "layout_trials_timeout_s" "kind" "json") }}
 {{- end }}
 
 {{- /* Defaults of settings that other values follow from. */ -}}

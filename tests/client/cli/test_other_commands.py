@@ -69,6 +69,23 @@ def test_advice_is_a_list_and_says_how_to_follow_it(cli: Cli, gateway: Served) -
     assert (missing.code, "TABLE_NOT_FOUND" in missing.err) == (1, True)
 
 
+def test_advice_is_tried_and_predicted_is_compared_with_seen(cli: Cli, gateway: Served) -> None:
+    nothing = cli.run("advise", "lake.tpcds.store_returns", "--apply")
+    assert (nothing.code, "There is no advice" in nothing.err) == (1, True)
+    record_scans(gateway.gateway)
+    ended = cli.run("advise", "lake.tpcds.store_returns", "--apply", "--kind", "sort")
+    head, whole, *rows = ended.out.splitlines()
+    assert head == "filter,scans,bytes_now,predicted,seen,difference"
+    assert whole.startswith("all scans,2,32000,")
+    assert [row.partition(",")[0] for row in rows] == ["day"]
+    assert "rewrites the files of a copy" in ended.err or "finds the advice" in ended.err
+    assert "the table is as it was" in ended.err
+    best = json.loads(cli.run("advise", "lake.tpcds.store_returns", "--apply", "--json").out)
+    assert best["state"] == "SUCCEEDED"
+    failed = cli.run("advise", "lake.tpcds.store_returns", "--apply", "--kind", "COMPACTION")
+    assert (failed.code, "no advice of this kind" in failed.err) == (1, True)
+
+
 @pytest.mark.parametrize("asked", ["table", "json", "jsonl", "markdown", "vertical", "csv"])
 def test_lists_have_every_format_of_text(cli: Cli, asked: str) -> None:
     ended = cli.run("tables", "--catalog", "lake", "--schema", "tpcds", "--format", asked)

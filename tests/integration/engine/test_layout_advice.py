@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import urlsplit
+from uuid import uuid4
 
 import pytest
 from pyiceberg.table import StaticTable
@@ -12,11 +15,13 @@ from service.adapters.catalogs.table_facts import table_facts
 from service.adapters.layouts.iceberg_layouts import IcebergLayouts
 from service.advice.advice_options import AdviceOptions
 from service.advice.advise import advise, filtered_columns
-from service.model.query.layout_advice import AdviceKind, LayoutAdvice, TableAdvice
+from service.model.query.layout_advice import AdviceKind, LayoutAdvice, ReadAmount, TableAdvice
+from service.model.query.layout_trial import CountedReads, TrialWork
 from service.model.query.scan_metrics import ScanRecord
 from service.model.tables.tables import TableName
 from service.ports.tables.table_layouts import LayoutBounds
 from spark_session.engine.engine import SparkEngine
+from spark_session.engine.spark_trials import SparkTrials
 from tests.fakes.clock import FakeClock
 from tests.integration.engine.test_engine import prepare, run
 
@@ -58,11 +63,15 @@ def scans(engine: SparkEngine) -> list[ScanRecord]:
     return [scan for scan in found if scan.table == str(SALES)]
 
 
-def advice_for(engine: SparkEngine, recorded: list[ScanRecord]) -> TableAdvice:
+def newest(engine: SparkEngine) -> StaticTable:
     log = "SELECT file FROM lake.layouts.sales.metadata_log_entries ORDER BY timestamp DESC LIMIT 1"
     assert engine.session is not None
-    [newest] = engine.session.children._root.sql(log).collect()
-    table = StaticTable.from_metadata(newest["file"])
+    [found] = engine.session.children._root.sql(log).collect()
+    return StaticTable.from_metadata(found["file"])
+
+
+def advice_for(engine: SparkEngine, recorded: list[ScanRecord]) -> TableAdvice:
+    table = newest(engine)
     opened = OpenedTable(table, table_facts(SALES, table))
     columns = [column.column for column in filtered_columns(recorded)]
     layout = IcebergLayouts(lambda _: opened, FakeClock()).layout(SALES, columns, BOUNDS)
@@ -76,8 +85,44 @@ def test_a_table_that_spark_sorts_as_advised_is_read_as_predicted(engine: SparkE
     assert found.simulated == found.workload.recorded
     [advice] = [one for one in found.advice if one.kind is AdviceKind.SORT]
     assert advice.columns == ("day",)
+    now, tried = trial(engine, found, advice, recorded)
+    assert now.byte_count == found.workload.recorded.byte_count
+    assert sum(scan.metrics.bytes.selected for scan in scans(engine)) == now.byte_count
     prepare(engine, *advice.statements)
     assert_is_read_as_predicted(engine, advice)
+    assert sum(scan.metrics.bytes.selected for scan in scans(engine)) == pytest.approx(
+        tried.byte_count, rel=0.02
+    )
+
+
+def trial(
+    engine: SparkEngine, found: TableAdvice, advice: LayoutAdvice, recorded: list[ScanRecord]
+) -> tuple[ReadAmount, ReadAmount]:
+    assert found.snapshot_id is not None
+    trials = SparkTrials(lambda: engine.session)
+    work = TrialWork(
+        trial_id=uuid4(),
+        table=SALES,
+        snapshot_id=found.snapshot_id,
+        advice=advice,
+        scans=[scan.predicates for scan in recorded],
+    )
+    before = newest(engine)
+    folder = Path(urlsplit(before.location()).path) / "sluice-trials" / str(work.trial_id)
+    written: list[Path] = []
+    now, tried = trials.run(work, lambda: written.extend(folder.rglob("*.parquet")))
+    assert len(written) == tried.whole.file_count
+    for _ in range(2):
+        trials.drop(SALES, work.trial_id)
+        assert not folder.exists()
+    assert newest(engine).metadata_location == before.metadata_location
+    return total(now), total(tried)
+
+
+def total(reads: CountedReads) -> ReadAmount:
+    return ReadAmount(
+        sum(scan.file_count for scan in reads.scans), sum(scan.byte_count for scan in reads.scans)
+    )
 
 
 def assert_is_read_as_predicted(engine: SparkEngine, advice: LayoutAdvice) -> None:

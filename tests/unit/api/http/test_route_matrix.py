@@ -25,6 +25,8 @@ from service.model.ingest.streams import StreamState
 from service.model.ingest.writing import TableKey
 from service.model.operations.maintenance import MaintenanceOperation, MaintenanceRequest
 from service.model.policies.decisions import FULL_ACCESS
+from service.model.query.layout_advice import AdviceKind
+from service.model.query.layout_trial import TrialRequest
 from service.model.query.query import QueryRequest
 from service.model.query.saved_queries import SavedText
 from service.model.sessions.sessions import SessionView
@@ -118,6 +120,9 @@ class World:
             self.ids["stream", text] = stream.stream_id
             asked = MaintenanceRequest(TableKey(name), (MaintenanceOperation.COMPACT,), BOUNDS)
             self.ids["maintenance", text] = self.gateway.maintenances.ask(asked, OWNER).maintenance_id
+            trial = TrialRequest(name, AdviceKind.SORT)
+            self.ids["trial", text] = self.gateway.layout_trials.ask(trial, OWNER, FULL_ACCESS).trial_id
+            self.gateway.layout_trials.wait()
         self.gateway.maintenances.run_open()
         self.key_id = self.gateway.api_keys.create(KeyRequest("reports"), OPERATOR).key.key_id
 
@@ -236,6 +241,17 @@ def advised_columns(principal: str, table: str) -> str:
     found = advised(principal, table)
     rows = BY_HAND.cell(PRINCIPALS[principal], "select", table)
     return {"allowed": "card, id", "masked": "id"}[rows] if found == "allowed" else found
+
+
+def tried(principal: str, table: str) -> str:
+    if REFUSED in (cell("maintain")(principal, table), advised(principal, table)):
+        return REFUSED
+    return UNKNOWN if table == MISSING else "allowed"
+
+
+def listed_trials(principal: str, table: str) -> str:
+    # A table without trials has an empty list, whether or not it exists.
+    return REFUSED if advised(principal, table) == REFUSED else "allowed"
 
 
 def own(otherwise: str) -> Callable[[str, str], str]:
@@ -467,6 +483,12 @@ async def maintained(world: World, principal: str, table: str) -> str:
     return outcome(answer)
 
 
+async def tried_advice(world: World, principal: str, table: str) -> str:
+    answer = await world.send("POST", f"/advice/{table}/trials", principal, {"kind": "SORT"})
+    world.gateway.layout_trials.wait()
+    return outcome(answer)
+
+
 def ingested(**fields: Any) -> Ask:
     async def ask(world: World, principal: str, table: str) -> str:
         body = {"table": table, "records": [{"id": 1}], "writeSchema": ["id"]} | fields
@@ -602,6 +624,14 @@ CASES = (
     Case("GET /pruning/summary", seen_in("/pruning/summary"), pruned),
     Case("GET /advice/{name}", at("GET", "/advice/{table}"), advised),
     Case("GET /advice/{name}", columns_in_advice, advised_columns, "and its columns"),
+    Case("POST /advice/{name}/trials", tried_advice, tried),
+    Case("GET /advice/{name}/trials", at("GET", "/advice/{table}/trials"), listed_trials),
+    Case("GET /advice/{name}/trials/{trial_id}", of("trial", "GET", "/advice/{table}/trials/{id}"), advised),
+    Case(
+        "DELETE /advice/{name}/trials/{trial_id}",
+        of("trial", "DELETE", "/advice/{table}/trials/{id}"),
+        tried,
+    ),
     Case("GET /catalogs", catalog_of("/catalogs"), catalog_known),
     Case("GET /schemas", catalog_of("/schemas"), schema_known),
     Case("GET /tables", seen_in("/tables"), listed),

@@ -164,6 +164,11 @@ public final class CachingFileIO
         }
     }
 
+    /** Whether the catalog's own `FileIO` can list and delete by prefix. */
+    public boolean supportsPrefixes() {
+        return own instanceof SupportsPrefixOperations;
+    }
+
     private SupportsPrefixOperations withPrefixes() {
         if (own instanceof SupportsPrefixOperations prefixes) {
             return prefixes;

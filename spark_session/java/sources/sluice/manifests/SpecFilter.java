@@ -17,7 +17,7 @@ import org.apache.iceberg.expressions.Projections;
 import org.apache.iceberg.expressions.ResidualEvaluator;
 
 /** The filter of a scan, for the files of one partition spec. */
-final class SpecFilter {
+public final class SpecFilter {
 
     private final PartitionSpec spec;
     private final boolean hasFilter;
@@ -28,7 +28,7 @@ final class SpecFilter {
     private String schemaText;
     private String specText;
 
-    SpecFilter(PartitionSpec spec, Expression filter, boolean isCaseSensitive, boolean ignoresResiduals) {
+    public SpecFilter(PartitionSpec spec, Expression filter, boolean isCaseSensitive, boolean ignoresResiduals) {
         Expression projected = Projections.inclusive(spec, isCaseSensitive).project(filter);
         this.spec = spec;
         this.hasFilter = filter.op() != Expression.Operation.TRUE;
@@ -44,7 +44,7 @@ final class SpecFilter {
     }
 
     /** A file without rows is left out only by a filter, as Iceberg does. */
-    boolean mayHaveRows(DataFile file) {
+    public boolean mayHaveRows(DataFile file) {
         return !hasFilter || partitions.eval(file.partition()) && bounds.eval(file);
     }
 

@@ -1,0 +1,141 @@
+"""Runs one trial: finds the advice, changes a copy as advised, and counts the recorded scans on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from service.advice.advice_service import AdviceService
+from service.advice.advise import advise, is_explained
+from service.advice.coded_layout import coded_layout
+from service.advice.predicted_reads import predicted_reads
+from service.advice.trial_report import equal_scans, trial_report
+from service.errors.gateway_error import GatewayError
+from service.errors.table_errors import TableNotFound
+from service.errors.trial_errors import AdviceNotFound, TrialCanceled, TrialTooLarge
+from service.model.policies.decisions import Access
+from service.model.query.layout_trial import LayoutTrial, TrialState, TrialWork
+from service.model.tables.tables import TableName
+from service.ports.clock import Clock
+from service.ports.stores.trial_log import TrialLog
+from service.ports.tables.catalogs import Catalogs
+from service.ports.tables.trial_copies import TrialCopies
+
+ADVICE_WAIT_S = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialPorts:
+    """The ports and clocks of trials. `clock` is the one that all replicas share."""
+
+    advice: AdviceService
+    copies: TrialCopies
+    log: TrialLog
+    catalogs: Catalogs
+    clock: Clock
+
+
+def run_trial(
+    trial: LayoutTrial,
+    access: Access,
+    ports: TrialPorts,
+    max_table_bytes: int,
+    ended_by: Callable[[], GatewayError | None],
+) -> LayoutTrial:
+    """Runs the trial to its end, drops its copy, and records both. `ended_by` says why it should end early.
+
+    Raises:
+        MetricsStoreDown: the end was not recorded. `drop_trial` records it later.
+    """
+    try:
+        trial = _tried(trial, access, ports, max_table_bytes, ended_by)
+    except GatewayError as failure:
+        trial = failed_trial(trial, ended_by() or failure, ports.clock)
+    return drop_trial(trial, ports)
+
+
+def drop_trial(trial: LayoutTrial, ports: TrialPorts) -> LayoutTrial:
+    """Drops the copy of a trial that has ended, and records it. If the copy stays, the trial stays open.
+
+    Raises:
+        MetricsStoreDown: nothing was recorded.
+    """
+    try:
+        ports.copies.drop(trial.request.table, trial.trial_id)
+        trial = replace(trial, is_dropped=True)
+    except TableNotFound:
+        # Its folder went with the table, or nobody can find it any more.
+        trial = replace(trial, is_dropped=True)
+    except GatewayError:
+        # Tried again, by any replica, until it succeeds.
+        pass
+    ports.log.save(trial)
+    return trial
+
+
+def check_size(table: TableName, byte_count: int, max_table_bytes: int) -> None:
+    """Checks that the table may be copied.
+
+    Raises:
+        TrialTooLarge: it has too many bytes.
+    """
+    if byte_count > max_table_bytes:
+        raise TrialTooLarge(f"{table} has {byte_count} bytes: layout_trials_max_table_bytes allows fewer.")
+
+
+def failed_trial(trial: LayoutTrial, failure: GatewayError, clock: Clock) -> LayoutTrial:
+    """Returns the trial as it ends with this error."""
+    is_canceled = isinstance(failure, TrialCanceled)
+    return replace(
+        trial,
+        state=TrialState.CANCELED if is_canceled else TrialState.FAILED,
+        ended_at=clock.now(),
+        error_code=failure.code,
+        error_detail=failure.detail,
+    )
+
+
+def _tried(
+    trial: LayoutTrial,
+    access: Access,
+    ports: TrialPorts,
+    max_table_bytes: int,
+    ended_by: Callable[[], GatewayError | None],
+) -> LayoutTrial:
+    request = trial.request
+    basis = ports.advice.basis(request.table, access, request.days, ADVICE_WAIT_S)
+    layout = basis.layout
+    found = advise(layout, basis.scans, basis.since, ports.advice.options, basis.is_late)
+    advice = next((advice for advice in found.advice if advice.kind is request.kind), None)
+    if advice is None or found.snapshot_id is None:
+        raise AdviceNotFound
+    check_size(request.table, layout.byte_count, max_table_bytes)
+    explained = [scan for scan in basis.scans if is_explained(scan, layout)]
+    # As long as the advice took to be found, which was in time.
+    coded = coded_layout(layout, explained, lambda: False)
+    predicted = predicted_reads(coded, advice)
+    scans = equal_scans(explained, coded.scan_numbers)
+    trial = replace(trial, state=TrialState.REWRITING, snapshot_id=found.snapshot_id)
+    _check(ended_by)
+    ports.log.save(trial)
+    work = TrialWork(
+        trial_id=trial.trial_id,
+        table=request.table,
+        snapshot_id=found.snapshot_id,
+        advice=advice,
+        scans=[one.predicates for one in scans],
+    )
+
+    def is_rewritten() -> None:
+        _check(ended_by)
+        ports.log.save(replace(trial, state=TrialState.MEASURING))
+
+    now, seen = ports.copies.run(work, is_rewritten)
+    report = trial_report(advice, scans, predicted, now, seen)
+    return replace(trial, state=TrialState.SUCCEEDED, ended_at=ports.clock.now(), report=report)
+
+
+def _check(ended_by: Callable[[], GatewayError | None]) -> None:
+    reason = ended_by()
+    if reason is not None:
+        raise reason
