@@ -193,7 +193,7 @@ class Queries:
         for rows in execution.running.chunks():
             # The statement may have run for long, and the client may read slowly.
             served.check_again()
-            for batch in batches_of(rows, execution.schema, execution.zone):
+            for batch in served.call.read_by_client(batches_of(rows, execution.schema, execution.zone)):
                 self._metrics.sent(batch.nbytes)
                 yield batch
 
