@@ -80,6 +80,9 @@ mutate: $(MUTATE) ## mutation scores of the unit tests: SLUICE_MUTANTS (100) cha
 dbt-test: $(DBT) ## dbt-spark, as it is, runs examples/dbt against a gateway twice, under policies; seconds of each command (minutes)
 	@SLUICE_TEST_DBT=.venv/dbt/bin/dbt $(BIN)/pytest tests/dbt -n 0 -s -q
 
+drivers-test: $(DEV) ## Hive's and Flight SQL's drivers of Python and Java, and beeline, over TLS (minutes; downloads 90 MB)
+	@SLUICE_TEST_DRIVERS=1 $(BIN)/pytest tests/drivers -n 0 -s -q
+
 dialect-test: $(DEV) ## SQLAlchemy's own suite for dialects, over a gateway where SQL may write (half an hour)
 	@$(BIN)/python -m tests.dialect_suite -q
 
@@ -204,4 +207,4 @@ LOCK := --quiet --upgrade --generate-hashes --universal --python-version 3.11 --
 clean: ## remove .venv and all data of the demo
 	@rm -rf .venv .sluice
 
-.PHONY: help demo serve test check soak drill write-kills failover rolling upgrade cluster load mutate dbt-test dialect-test faults bench docs chart image image-test compose-test alerts-test console console-test console-frames wheel setup lock clean
+.PHONY: help demo serve test check soak drill write-kills failover rolling upgrade cluster load mutate dbt-test dialect-test faults bench docs chart image image-test compose-test alerts-test console console-test console-frames wheel setup lock clean drivers-test

@@ -109,7 +109,8 @@ class FlightSqlServer(flight.FlightServerBase):  # type: ignore[misc]
             command = self._unpacked(served, ticket.ticket, (_TICKET, *METADATA))
             if name_of(command) == _TICKET:
                 return self._handlers.queries.stream(served, command.statement_handle)
-            return flight.RecordBatchStream(self._handlers.metadata.answer(served, command))
+            answer = self._handlers.metadata.answer(served, command)
+            return flight.GeneratorStream(answer.schema, served.call.read_by_client(answer.to_batches()))
 
     @shielded
     def do_put(self, context: Any, descriptor: Any, reader: Any, writer: Any) -> None:
@@ -151,6 +152,7 @@ class FlightSqlServer(flight.FlightServerBase):  # type: ignore[misc]
         structlog.contextvars.clear_contextvars()
         known = self._handlers.callers.find(call.head, context.peer())
         call.name(known.caller.name)
+        call.connected(context.peer())
         structlog.contextvars.bind_contextvars(caller=known.caller.name, protocol="flight")
 
         def is_gone() -> bool:

@@ -17,6 +17,9 @@ from api.flight.calls.expiring import ExpiryBounds
 from api.flight.calls.flight_calls import CallFactory
 from api.flight.calls.flight_metrics import FlightMetrics
 from api.flight.calls.identified_callers import Callers
+from api.flight.connections.connection_watch import ConnectionWatch, WatchBounds
+from api.flight.connections.open_calls import OpenCalls
+from api.flight.connections.own_sockets import OwnSockets
 from api.flight.flight_server import Address, FlightSqlServer, Handlers
 from api.flight.metadata.metadata_commands import Metadata
 from api.flight.metadata.sql_info import InfoBounds, infos
@@ -66,6 +69,9 @@ class FlightListener:
             settings.flight_max_message_bytes,
         )
         self._places = CallPlaces(settings.flight_max_calls, settings.flight_max_calls_per_caller)
+        self._calls = OpenCalls(edge.clock)
+        self._clock = edge.clock
+        self._watch: ConnectionWatch | None = None
         self._metrics = metrics
         metrics.watch(lambda: self._places.taken, self._places.size, prepared.__len__, callers.__len__)
 
@@ -78,6 +84,11 @@ class FlightListener:
     def port(self) -> int:
         """The port that it listens on; 0: it does not listen."""
         return 0 if self._server is None else int(self._server.port)
+
+    @property
+    def connections(self) -> int:
+        """How many connections there were at the last look."""
+        return 0 if self._watch is None else len(self._watch)
 
     @property
     def calls(self) -> int:
@@ -95,7 +106,7 @@ class FlightListener:
         _check_free(host, port)
         certificates = _certificates(self._settings)
         scheme = "grpc+tls" if certificates else "grpc"
-        calls = CallFactory(self._places, self._metrics, self._handlers.callers.handshake)
+        calls = CallFactory(self._places, self._calls, self._metrics, self._handlers.callers.handshake)
         address = Address(f"{scheme}://{host}:{port}", certificates)
         try:
             self._server = FlightSqlServer(address, self._handlers, calls)
@@ -104,6 +115,10 @@ class FlightListener:
                 f"Arrow Flight SQL cannot listen on {host}:{port}: set SLUICE_FLIGHT_HOST and"
                 " SLUICE_FLIGHT_PORT, and check the files for TLS."
             ) from None
+        self._watch = ConnectionWatch(
+            OwnSockets(self.port), self._calls, _watch_bounds(self._settings), self._clock
+        )
+        self._watch.start()
         _log.info("flight_listens", address=f"{scheme}://{host}:{self._server.port}")
 
     async def stop(self) -> None:
@@ -127,6 +142,9 @@ class FlightListener:
             await asyncio.wait_for(stopped.wait(), STOPPED_WITHIN_S)
         except TimeoutError:
             _log.warning("flight_calls_open_at_stop", calls=self._places.taken)
+        finally:
+            if self._watch is not None:
+                self._watch.close()
 
     def health(self) -> PartHealth | None:
         """Reports whether it listens."""
@@ -158,6 +176,16 @@ def _executions(settings: Settings) -> ExpiryBounds:
         size=settings.flight_max_prepared_statements,
         size_per_owner=settings.flight_max_prepared_statements_per_caller,
         idle_ms=(settings.result_ttl_s + settings.max_query_timeout_s) * 1000,
+    )
+
+
+def _watch_bounds(settings: Settings) -> WatchBounds:
+    return WatchBounds(
+        max_connections=settings.flight_max_connections,
+        max_per_peer=settings.flight_max_connections_per_peer,
+        first_call_ms=settings.flight_first_call_timeout_s * 1000,
+        idle_ms=settings.flight_idle_timeout_s * 1000,
+        stalled_ms=settings.flight_stalled_timeout_s * 1000,
     )
 
 

@@ -75,7 +75,8 @@ def serve(
     """
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
     give_back_large_blocks()
-    settings = settings.model_copy(update={"max_connections": with_descriptors(settings.max_connections)})
+    affordable = with_descriptors(settings.max_connections, connections_of_protocols(settings))
+    settings = settings.model_copy(update={"max_connections": affordable})
     listening = bind(settings.host, settings.port, is_listening=not settings.listen_when_ready)
     failures: list[CannotStart] = []
 
@@ -101,6 +102,16 @@ def serve(
         server.run(sockets=[listening])
     if failures:
         raise failures[0]
+
+
+def connections_of_protocols(settings: Settings) -> int:
+    """Returns how many connections the ports of other protocols may have.
+
+    >>> connections_of_protocols(Settings(hive_port=10000, hive_max_connections=500, flight_port=None))
+    500
+    """
+    hive = 0 if settings.hive_port is None else settings.hive_max_connections
+    return hive + (0 if settings.flight_port is None else settings.flight_max_connections)
 
 
 def tls_context(settings: Settings) -> ReloadingContext | None:

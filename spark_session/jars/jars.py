@@ -39,9 +39,10 @@ def resolve(
 ) -> tuple[Path, ...]:
     """Returns the jars of `group:artifact:version` coordinates, with or without their dependencies.
 
-    A set that was resolved into this folder before is returned without starting a process or asking a
-    registry. Several processes may resolve into one folder at once; an interrupted one leaves nothing that
-    looks resolved. `ivy_settings` replaces Ivy's own settings, for example behind a mirror.
+    A classifier may follow the version. A set that was resolved into this folder before is returned without
+    starting a process or asking a registry. Several processes may resolve into one folder at once; an
+    interrupted one leaves nothing that looks resolved. `ivy_settings` replaces Ivy's own settings, for
+    example behind a mirror.
 
     Raises:
         CannotStart: there is no supported Java, the registry cannot be reached or lacks a jar, or the disk is
@@ -195,12 +196,18 @@ def _ivy_module(coordinates: Sequence[str], *, with_dependencies: bool) -> str:
     lines = []
     chosen = 'conf="default->default"' if with_dependencies else 'transitive="false" conf="default->master"'
     for coordinate in coordinates:
-        if not re.fullmatch(r"[^:\s]+:[^:\s]+:[^:\s]+", coordinate):
+        if not re.fullmatch(r"[^:\s]+(:[^:\s]+){2,3}", coordinate):
             raise CannotStart(f"{coordinate!r} does not name a jar: write it as group:artifact:version.")
-        group, artifact, version = map(quoteattr, coordinate.split(":"))
-        lines.append(f"<dependency org={group} name={artifact} rev={version} {chosen}/>")
+        group, artifact, version, *classifiers = map(quoteattr, coordinate.split(":"))
+        chosen_jars = "".join(
+            f'<artifact name={artifact} type="jar" m:classifier={classifier}/>' for classifier in classifiers
+        )
+        lines.append(
+            f"<dependency org={group} name={artifact} rev={version} {chosen}>{chosen_jars}</dependency>"
+        )
     return (
-        '<ivy-module version="2.0"><info organisation="sluice" module="jars"/>'
+        '<ivy-module version="2.0" xmlns:m="http://ant.apache.org/ivy/maven">'
+        '<info organisation="sluice" module="jars"/>'
         '<configurations><conf name="default"/></configurations>'
         f"<dependencies>{''.join(lines)}</dependencies></ivy-module>"
     )

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow.flight as flight
 import structlog
 
 from api.flight.calls.call_places import CallPlaces
 from api.flight.calls.flight_metrics import FlightMetrics
+from api.flight.connections.open_calls import OpenCall, OpenCalls
 from api.flight.wire.flight_errors import FlightMessageInvalid
 from api.flight.wire.statement_failures import fail
 from service.errors.unavailable import ShuttingDown
@@ -19,6 +21,7 @@ from service.errors.unavailable import ShuttingDown
 MIDDLEWARE = "sluice"
 _MAX_HEADER_BYTES = 64 * 1024
 _AUTHORIZATION, _AGENT, _COOKIE = "authorization", "user-agent", "cookie"
+T = TypeVar("T")
 _log = structlog.stdlib.get_logger("api.flight")
 
 
@@ -49,7 +52,9 @@ def head_of(headers: Mapping[str, Sequence[str | bytes]]) -> Head:
 class FlightCall(flight.ServerMiddleware):  # type: ignore[misc]
     """One call. Its handler notes here who called, and which query it was about."""
 
-    def __init__(self, method: str, head: Head, places: CallPlaces, metrics: FlightMetrics) -> None:
+    def __init__(
+        self, method: str, head: Head, places: CallPlaces, calls: OpenCalls, metrics: FlightMetrics
+    ) -> None:
         super().__init__()
         self.method = method
         self.head = head
@@ -59,6 +64,8 @@ class FlightCall(flight.ServerMiddleware):  # type: ignore[misc]
         self.query_id: str | None = None
         self.command: str | None = None
         self._places = places
+        self._calls = calls
+        self._open: OpenCall | None = None
         self._metrics = metrics
         self._began_s = time.perf_counter()
         self._is_over = False
@@ -73,6 +80,21 @@ class FlightCall(flight.ServerMiddleware):  # type: ignore[misc]
             self._places.name(caller)
             self.caller = caller
 
+    def connected(self, peer: str) -> None:
+        """Notes the connection of a call whose caller is known, as gRPC names it."""
+        if self._open is None:
+            self._open = self._calls.begin(peer)
+
+    def waiting(self) -> AbstractContextManager[None]:
+        """Notes that the client has to read or to send something before the call goes on."""
+        return nullcontext() if self._open is None else self._calls.waiting(self._open)
+
+    def read_by_client(self, parts: Iterable[T]) -> Iterator[T]:
+        """Yields the parts of an answer, and waits for the client after each."""
+        for part in parts:
+            with self.waiting():
+                yield part
+
     def sending_headers(self) -> dict[str, str]:
         """Returns the headers of the answer."""
         return {} if self.bearer is None else {_AUTHORIZATION: f"Bearer {self.bearer}"}
@@ -83,6 +105,8 @@ class FlightCall(flight.ServerMiddleware):  # type: ignore[misc]
             return
         self._is_over = True
         self._places.give_back(self.caller)
+        if self._open is not None:
+            self._calls.end(self._open)
         seconds = time.perf_counter() - self._began_s
         outcome = self._metrics.ended(self.method, exception, seconds)
         _log.info(
@@ -101,15 +125,21 @@ class CallFactory(flight.ServerMiddlewareFactory):  # type: ignore[misc]
 
     Args:
         places: bounds the calls.
+        calls: notes them by their connections.
         metrics: counts them.
         on_handshake: authenticates the call whose handler sees no headers; returns a token for its client.
     """
 
     def __init__(
-        self, places: CallPlaces, metrics: FlightMetrics, on_handshake: Callable[[Head], str | None]
+        self,
+        places: CallPlaces,
+        calls: OpenCalls,
+        metrics: FlightMetrics,
+        on_handshake: Callable[[Head], str | None],
     ) -> None:
         super().__init__()
         self._places = places
+        self._calls = calls
         self._metrics = metrics
         self._on_handshake = on_handshake
         self.is_closed = False
@@ -129,7 +159,7 @@ class CallFactory(flight.ServerMiddlewareFactory):  # type: ignore[misc]
         head = head_of(headers)
         self._places.take()
         try:
-            call = FlightCall(method, head, self._places, self._metrics)
+            call = FlightCall(method, head, self._places, self._calls, self._metrics)
             if is_handshake(method):
                 call.bearer = self._on_handshake(head)
         except BaseException:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from api.flight.wire.arrow_types import TypeNotRead, arrow_type
+from api.flight.wire.jdbc_schemas import FACT, digits_of
 from api.flight.wire.without_zones import type_without_zone
 from service.model.tables.tables import TableColumn, TableName
 
-_KEY = "ARROW:FLIGHT:SQL:"
 _NAMES = {
     pa.bool_(): "BOOLEAN",
     pa.int8(): "TINYINT",
@@ -69,9 +69,8 @@ def _field(name: TableName, column: TableColumn, *, has_zones: bool) -> pa.Field
         "IS_SEARCHABLE": "1",
         "IS_CASE_SENSITIVE": "1" if pa.types.is_string(kind) else "0",
         "REMARKS": column.doc or "",
+        **digits_of(kind),
     }
-    if pa.types.is_decimal(kind):
-        facts |= {"PRECISION": str(kind.precision), "SCALE": str(kind.scale)}
     told = kind if has_zones else type_without_zone(kind)
-    metadata = {f"{_KEY}{fact}": value for fact, value in facts.items()}
+    metadata = {f"{FACT}{fact}": value for fact, value in facts.items()}
     return pa.field(column.name, told, not column.is_required, metadata)

@@ -68,7 +68,7 @@ class Actions:
             "ActionCreatePreparedStatementResult",
             prepared_statement_handle=handle,
             dataset_schema=_serialized(columns),
-            parameter_schema=_serialized(shape.parameters),
+            parameter_schema=_serialized(self._queries.bindable(served, shape.parameters)),
         )
         return packed(result)
 

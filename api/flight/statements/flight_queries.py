@@ -17,6 +17,7 @@ from api.flight.statements.client_sessions import ClientSessions
 from api.flight.statements.result_streams import arrow_zone, batches_of, told_schema
 from api.flight.statements.statement_shapes import Shape, Shapes, StatementKind, kind_of
 from api.flight.wire.flight_errors import FlightBusy, FlightHandleUnknown, FlightNotSupported
+from api.flight.wire.jdbc_schemas import parameters_for_jdbc
 from api.flight.wire.messages import new, packed
 from api.flight.wire.statement_failures import StatementFailed, shielded_stream
 from api.sql_protocols.running_statement import RunningStatement
@@ -97,6 +98,10 @@ class Queries:
     def shown(self, served: Served, columns: pa.Schema) -> pa.Schema:
         """Returns the columns as this client gets them."""
         return told_schema(columns, self._zone(served))
+
+    def bindable(self, served: Served, parameters: pa.Schema) -> pa.Schema:
+        """Returns the parameters as this client is to bind them."""
+        return parameters_for_jdbc(parameters) if served.is_jdbc else parameters
 
     def start(
         self,
@@ -188,7 +193,7 @@ class Queries:
         for rows in execution.running.chunks():
             # The statement may have run for long, and the client may read slowly.
             served.check_again()
-            for batch in batches_of(rows, execution.schema, execution.zone):
+            for batch in served.call.read_by_client(batches_of(rows, execution.schema, execution.zone)):
                 self._metrics.sent(batch.nbytes)
                 yield batch
 

@@ -52,12 +52,12 @@ class Puts:
     def _bind(self, served: Served, command: Any, reader: flight.MetadataRecordBatchReader) -> Any:
         handle = command.prepared_statement_handle
         prepared = self._prepared.find(served.caller.name, handle)
-        self._keep(served, prepared, self._values(reader))
+        self._keep(served, prepared, self._values(served, reader))
         return new("DoPutPreparedStatementResult", prepared_statement_handle=handle)
 
     def _update_prepared(self, served: Served, command: Any, reader: flight.MetadataRecordBatchReader) -> Any:
         prepared = self._prepared.find(served.caller.name, command.prepared_statement_handle)
-        sent = self._values(reader)
+        sent = self._values(served, reader)
         if sent:
             self._keep(served, prepared, sent)
         self._queries.update(served, prepared.sql, prepared.bound_shape, values_of(prepared))
@@ -77,19 +77,22 @@ class Puts:
             prepared.bound = types, self._queries.shape(served, prepared.sql, sent)
         prepared.values = values
 
-    def _values(self, reader: flight.MetadataRecordBatchReader) -> tuple[Parameter, ...]:
+    def _values(self, served: Served, reader: flight.MetadataRecordBatchReader) -> tuple[Parameter, ...]:
         """Returns the values that a client sends; none if it sends no rows."""
         found: tuple[Parameter, ...] = ()
         size = rows = 0
-        for chunk in reader:
-            if chunk.data is None or chunk.data.num_rows == 0:
-                continue
-            size, rows = size + chunk.data.nbytes, rows + chunk.data.num_rows
-            if size > self._max_bytes:
-                raise FlightMessageInvalid(f"The values have more than {self._max_bytes} bytes.")
-            if rows > 1:
-                raise FlightNotSupported("A statement takes one row of values. Send the others one by one.")
-            found = parameters_of(chunk.data)
+        with served.call.waiting():
+            for chunk in reader:
+                if chunk.data is None or chunk.data.num_rows == 0:
+                    continue
+                size, rows = size + chunk.data.nbytes, rows + chunk.data.num_rows
+                if size > self._max_bytes:
+                    raise FlightMessageInvalid(f"The values have more than {self._max_bytes} bytes.")
+                if rows > 1:
+                    raise FlightNotSupported(
+                        "A statement takes one row of values. Send the others one by one."
+                    )
+                found = parameters_of(chunk.data)
         return found
 
 

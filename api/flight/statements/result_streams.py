@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from api.flight.wire.flight_errors import ResultChanged
-from api.flight.wire.without_zones import schema_without_zones, without_zones
+from api.flight.wire.jdbc_schemas import columns_for_jdbc
+from api.flight.wire.without_zones import without_zones
 
 MAX_BATCH_BYTES = 8 * 1024 * 1024
 """Clients refuse larger messages: some take 16 MiB."""
@@ -30,8 +31,8 @@ def arrow_zone(name: str) -> str:
 
 
 def told_schema(schema: pa.Schema, zone: str | None) -> pa.Schema:
-    """Returns the schema as the client gets it: with a zone, timestamps lose theirs."""
-    return schema if zone is None else schema_without_zones(schema)
+    """Returns the schema as the client gets it: with a zone, as the JDBC driver reads it."""
+    return schema if zone is None else columns_for_jdbc(schema)
 
 
 def batches_of(rows: pa.Table, schema: pa.Schema, zone: str | None) -> Iterator[pa.RecordBatch]:

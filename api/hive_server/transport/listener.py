@@ -68,6 +68,11 @@ class Listener:
         return port
 
     @property
+    def connections(self) -> int:
+        """How many connections are open."""
+        return len(self._census)
+
+    @property
     def is_listening(self) -> bool:
         """Whether it accepts connections."""
         server = self._server

@@ -157,6 +157,10 @@
 {{- include "sluice.setting" (dict "root" . "name" "max_listed_entries" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "flight_max_calls" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "flight_max_calls_per_caller" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "flight_max_connections" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "flight_max_connections_per_peer" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "flight_first_call_timeout_s" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "flight_stalled_timeout_s" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "flight_max_logins" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "flight_max_logins_per_caller" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "flight_max_prepared_statements" "kind" "integer") }}

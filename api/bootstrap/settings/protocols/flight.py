@@ -19,6 +19,26 @@ class FlightBoundSettings(BaseModel):
         256, ge=4, le=10_000, description="calls of Arrow Flight SQL at once; each has a thread"
     )
     flight_max_calls_per_caller: int = Field(128, ge=1, le=10_000, description="the same for one caller")
+    flight_max_connections: int = Field(
+        2_000,
+        ge=4,
+        le=100_000,
+        description="open connections on flight_port; beyond it, those without a call are closed, then new"
+        " ones",
+    )
+    flight_max_connections_per_peer: int = Field(
+        1_600, ge=1, le=100_000, description="the same for one address (IPv6: one /64)"
+    )
+    flight_first_call_timeout_s: int = Field(
+        60, ge=1, le=3_600, description="how long a new connection may take to the call of a known caller"
+    )
+    flight_stalled_timeout_s: int = Field(
+        600,
+        ge=1,
+        le=86_400,
+        description="a connection whose client neither reads the rows of its calls nor sends their values for"
+        " so long is closed",
+    )
     flight_max_logins: int = Field(
         10_000, ge=1, le=1_000_000, description="clients of Arrow Flight SQL that logged in with a password"
     )
@@ -35,7 +55,8 @@ class FlightBoundSettings(BaseModel):
         3_600,
         ge=1,
         le=7 * 86_400,
-        description="logins and prepared statements of Arrow Flight SQL that are not used for so long end",
+        description="logins, prepared statements and connections of Arrow Flight SQL that are not used for so"
+        " long end",
     )
     flight_max_message_bytes: int = Field(
         4 * MIB, ge=KIB, le=GIB, description="size of a command of Arrow Flight SQL, or of its values"

@@ -16,6 +16,7 @@ from api.flight.calls.flight_calls import FlightCall, Head
 from api.flight.calls.flight_metrics import FlightMetrics
 from api.flight.calls.identified_callers import KnownCall
 from api.flight.calls.served import Served
+from api.flight.connections.open_calls import OpenCalls
 from api.flight.metadata.metadata_commands import Metadata
 from api.flight.wire.messages import new
 from api.hive_server.metadata.metadata_tables import columns_table
@@ -140,7 +141,13 @@ def patterns_of(name: TableName) -> NamePatterns:
 
 
 def served_of(caller: ProtocolCaller) -> Served:
-    call = FlightCall("GET_FLIGHT_INFO", Head(), CallPlaces(1, 1), FlightMetrics(CollectorRegistry()))
+    call = FlightCall(
+        "GET_FLIGHT_INFO",
+        Head(),
+        CallPlaces(1, 1),
+        OpenCalls(FakeClock()),
+        FlightMetrics(CollectorRegistry()),
+    )
     return Served(KnownCall(caller, Head()), call, lambda: False, lambda _name, _value: None, lambda: None)
 
 

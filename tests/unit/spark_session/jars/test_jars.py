@@ -156,19 +156,32 @@ def test_a_coordinate_of_another_shape_is_refused(tmp_path: Path, install_java: 
         resolve(["org.example:one"], tmp_path / "jars")
 
 
+def test_a_classifier_names_another_jar_of_the_same_version(tmp_path: Path) -> None:
+    publish(tmp_path / "registry", "one")
+    (tmp_path / "registry" / "org" / "example" / "one" / "1.0" / "one-1.0-whole.jar").write_bytes(b"whole")
+    wanted = ["org.example:one:1.0:whole"]
+    [found] = resolve(wanted, tmp_path / "jars", settings_of(tmp_path), with_dependencies=False)
+    assert (found.name, found.read_bytes()) == ("org.example_one-1.0-whole.jar", b"whole")
+
+
 def test_what_a_jar_needs_comes_with_it(tmp_path: Path) -> None:
     publish(tmp_path / "registry", "one", needs="two")
     publish(tmp_path / "registry", "two")
-    settings = tmp_path / "settings.xml"
-    settings.write_text(
-        '<ivysettings><settings defaultResolver="files"/><resolvers>'
-        f'<ibiblio name="files" m2compatible="true" root="{(tmp_path / "registry").as_uri()}/"/>'
-        "</resolvers></ivysettings>"
-    )
-    jars = resolve(["org.example:one:1.0"], tmp_path / "jars", settings)
+    jars = resolve(["org.example:one:1.0"], tmp_path / "jars", settings_of(tmp_path))
     assert [jar.name for jar in jars] == ["org.example_one-1.0.jar", "org.example_two-1.0.jar"]
     manifest = json.loads((jars[0].parent / "manifest.json").read_text())
     assert manifest["coordinates"] == ["org.example:one:1.0"]
+
+
+def settings_of(folder: Path) -> Path:
+    """Writes settings of Ivy with the registry in this folder."""
+    settings = folder / "settings.xml"
+    settings.write_text(
+        '<ivysettings><settings defaultResolver="files"/><resolvers>'
+        f'<ibiblio name="files" m2compatible="true" root="{(folder / "registry").as_uri()}/"/>'
+        "</resolvers></ivysettings>"
+    )
+    return settings
 
 
 def publish(registry: Path, name: str, needs: str | None = None) -> None:

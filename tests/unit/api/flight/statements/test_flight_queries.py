@@ -235,6 +235,28 @@ def test_jdbc_gets_timestamps_without_a_zone(running: RunningFlight, client: fli
     assert told.to_pylist() == [{"at": bare, "all": [bare, None]}]
 
 
+def test_jdbc_reads_the_digits_of_decimals(running: RunningFlight, client: flight.FlightClient) -> None:
+    running.queries.shapes["SELECT n"] = pa.table({"n": pa.array([Decimal("1.50")], pa.decimal128(7, 2))})
+    assert answer(client, "CommandStatementQuery", query="SELECT n").schema.field("n").metadata is None
+    with running.client(generic_options=[("grpc.primary_user_agent", JDBC)]) as jdbc:
+        told = answer(jdbc, "CommandStatementQuery", query="SELECT n")
+    digits = {b"ARROW:FLIGHT:SQL:PRECISION": b"7", b"ARROW:FLIGHT:SQL:SCALE": b"2"}
+    assert told.schema.field("n").metadata == digits
+    assert told.to_pydict() == {"n": [Decimal("1.50")]}
+
+
+@pytest.mark.parametrize("kind", ["TIMESTAMP", "TIMESTAMP_NTZ"])
+def test_jdbc_binds_moments_in_its_own_unit(
+    running: RunningFlight, client: flight.FlightClient, kind: str
+) -> None:
+    running.queries.parameters = (ParameterType("1", kind), ParameterType("2", "DATE"))
+    told = pa.ipc.read_schema(pa.py_buffer(prepared(client, "SELECT ?, ?").parameter_schema))
+    assert told.types[0].unit == "us"
+    with running.client(generic_options=[("grpc.primary_user_agent", JDBC)]) as jdbc:
+        told = pa.ipc.read_schema(pa.py_buffer(prepared(jdbc, "SELECT ?, ?").parameter_schema))
+    assert told.types == [pa.timestamp("ms"), pa.date32()]
+
+
 def test_a_type_that_cannot_be_read_is_known_with_the_rows(
     running: RunningFlight, client: flight.FlightClient
 ) -> None:
