@@ -21,6 +21,7 @@ import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.connector.metric.CustomTaskMetric;
 import org.apache.spark.sql.connector.read.Scan;
 import org.apache.spark.sql.execution.QueryExecution;
+import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec;
 import org.apache.spark.sql.execution.metric.SQLMetric;
 
@@ -51,7 +52,7 @@ public final class ScanReader {
             if (planned.plan() instanceof BatchScanExec exec && isOfSnapshot(exec.scan())) {
                 Table table = (Table) PackagePrivate.call(exec.scan(), "table");
                 if (!(table instanceof BaseMetadataTable)) {
-                    rows.add(rowOf(exec, table, planned.hasRun()));
+                    rows.add(rowOf(exec, planned.node(), table, planned.hasRun()));
                 }
             }
         }
@@ -72,9 +73,11 @@ public final class ScanReader {
         return MAPPER.writeValueAsString(found);
     }
 
-    private List<Object> rowOf(BatchScanExec exec, Table table, boolean hasRun) throws Exception {
+    private List<Object> rowOf(BatchScanExec exec, SparkPlan node, Table table, boolean hasRun) throws Exception {
         Snapshot snapshot = snapshotOf(exec.scan(), table);
-        long[] selected = selectedOf(taskGroupsOf(exec));
+        List<List<NativePlans.Split>> tasks = NativePlans.tasksOf(node);
+        long[] selected = tasks == null ? selectedOf(taskGroupsOf(exec)) : NativePlans.selectedOf(tasks);
+        SQLMetric rows = NativePlans.rowsOf(node);
         ScanTotals total = snapshot == null ? ScanTotals.NONE : totals.of(table, snapshot);
         ScanFilters filters = ScanFilters.of(exec.scan());
         return Arrays.asList(
@@ -83,10 +86,10 @@ public final class ScanReader {
             total.row(),
             selected,
             metric(exec, "scannedDataManifests"),
-            metric(exec, "numOutputRows"),
+            rows == null ? 0 : rows.value(),
             metric(exec, "totalPlanningDuration"),
             hasRun,
-            PlannedScans.isPrunedAtRuntime(exec.runtimeFilters()),
+            PlannedScans.isPrunedAtRuntime(NativePlans.runtimeFiltersOf(exec, node)),
             PlannedScans.columnsOf(exec.scan().readSchema()),
             filters.texts(),
             filters.decimals());
