@@ -12,6 +12,7 @@ from bench import (
     beside_heavy,
     cancel,
     clients,
+    comet,
     compacted_logs,
     dashboards,
     demo_query,
@@ -108,6 +109,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
             stock_spark.__doc__ or "", stock_spark.measure, stock_spark.draw, tpcds_lake.load
         ),
         "tpcds": Measure(tpcds.__doc__ or "", tpcds.measure, tpcds.draw, tpcds_lake.load),
+        "comet": Measure(comet.__doc__ or "", comet.measure, comet.draw, tpcds_lake.load),
         "policed-select-1": Measure(
             policed_select_one.__doc__ or "", policed_select_one.measure, policed_select_one.draw
         ),

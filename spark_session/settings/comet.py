@@ -2,29 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Mapping
 
-_ARTIFACT = "org.apache.datafusion:comet-spark-spark4.1_2.13"
-COMET_JARS = MappingProxyType(
-    {f"{_ARTIFACT}:1.2.0": "5055c43dca9e8cce83c33b1ff25646d1436c94698ca48beb3475bf60843b8d37"}
-)
-"""It holds all that it needs beside Spark's own jars."""
 _PLUGIN = "org.apache.spark.CometPlugin"
 _SHUFFLE_MANAGER = "org.apache.spark.sql.comet.execution.shuffle.CometShuffleManager"
 _OWN_MANAGER = "spark.shuffle.manager"
 PLUGINS = "spark.plugins"
-
-
-def names_comet(jars: Sequence[str]) -> bool:
-    """Whether one of these coordinates or paths is Comet's, of any version.
-
-    >>> names_comet(["org.apache.datafusion:comet-spark-spark4.1_2.13:1.3.0"])
-    True
-    >>> names_comet(["/jars/comet-spark-spark4.1_2.13-1.2.0.jar"]), names_comet(["/jars/iceberg.jar"])
-    (True, False)
-    """
-    return any("comet-spark-spark" in jar for jar in jars)
 
 
 def comet_properties(memory: str, given: Mapping[str, str]) -> dict[str, str]:

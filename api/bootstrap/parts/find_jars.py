@@ -9,11 +9,11 @@ from api.bootstrap.settings import Settings
 from api.bootstrap.settings.querying.result_place import bucket_of_url
 from service.adapters.catalogs.store_region import with_region
 from service.errors.gateway_error import CannotStart
+from spark_session.jars.comet_jars import COMET_JARS, names_comet
 from spark_session.jars.jars import cached_jars, resolve
 from spark_session.jars.kafka_jars import KAFKA_JARS, names_connector
 from spark_session.jars.object_store_jars import is_pinned, missing_bundle, object_store_jars
 from spark_session.jars.pinned_jars import pinned_jars
-from spark_session.settings.comet import COMET_JARS, names_comet
 
 TPCDS_PACKAGES = ("io.trino.tpcds:tpcds:1.4", "io.airlift:airline:0.8")
 IN_S3 = {"warehouse": "s3://any"}

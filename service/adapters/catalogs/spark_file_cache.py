@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 _CACHING = "sluice.files.CachingFileIO"
 _NATIVELY_READ = "sluice.files.NativelyReadFileIO"
-# What these reach, Comet reaches by its own client.
+# Comet reaches the files of these by its own client.
 _REACHED_NATIVELY = frozenset(
     {
         "org.apache.iceberg.hadoop.HadoopFileIO",

@@ -18,7 +18,7 @@ import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec;
 import org.apache.spark.sql.execution.metric.SQLMetric;
 import scala.collection.IterableOnce;
-import sluice.scans.NativePlans;
+import sluice.scans.CometNodes;
 import sluice.scans.PackagePrivate;
 import sluice.scans.PlannedScan;
 import sluice.scans.PlannedScans;
@@ -45,7 +45,7 @@ final class SplitReader {
     static Map<Long, ScanSplits> of(QueryExecution execution, Set<Long> known) throws ReflectiveOperationException {
         Map<Long, ScanSplits> found = new HashMap<>();
         for (PlannedScan scan : PlannedScans.of(execution)) {
-            SQLMetric rows = NativePlans.rowsOf(scan.node());
+            SQLMetric rows = CometNodes.rowsOf(scan.node());
             if (rows == null || known.contains(rows.id())) {
                 continue;
             }
@@ -59,8 +59,8 @@ final class SplitReader {
 
     /** Returns null if the node has not made its partitions yet: asking for them here would plan files. */
     private static ScanSplits of(BatchScanExec exec, SparkPlan node) throws ReflectiveOperationException {
-        if (NativePlans.isNative(node)) {
-            return ofNative(node);
+        if (CometNodes.isOfComet(node)) {
+            return ofComet(node);
         }
         Object partitions = PackagePrivate.field(exec, "filteredPartitions");
         if (partitions == null) {
@@ -83,14 +83,14 @@ final class SplitReader {
         return new ScanSplits(tasks);
     }
 
-    private static ScanSplits ofNative(SparkPlan node) throws ReflectiveOperationException {
-        List<List<NativePlans.Split>> made = NativePlans.tasksOf(node);
+    private static ScanSplits ofComet(SparkPlan node) throws ReflectiveOperationException {
+        List<List<CometNodes.Split>> made = CometNodes.tasksOf(node);
         if (made == null) {
             return null;
         }
         SplitReader reader = new SplitReader();
         List<ScanSplits.TaskSplits> tasks = new ArrayList<>();
-        for (List<NativePlans.Split> task : made) {
+        for (List<CometNodes.Split> task : made) {
             reader.left -= task.size();
             if (reader.left < 0) {
                 return ScanSplits.UNKNOWN;
@@ -102,7 +102,7 @@ final class SplitReader {
         return new ScanSplits(tasks);
     }
 
-    private static long bytesOf(NativePlans.Split split) {
+    private static long bytesOf(CometNodes.Split split) {
         return split.bytes() + (split.start() == PARQUET_BEGINS ? split.start() : 0);
     }
 

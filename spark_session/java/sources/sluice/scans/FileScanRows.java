@@ -37,7 +37,7 @@ final class FileScanRows {
         for (int i = 0; i < selected.length; i++) {
             total[i] = Math.max(total[i], selected[i]);
         }
-        SQLMetric read = NativePlans.rowsOf(node);
+        SQLMetric read = CometNodes.rowsOf(node);
         long rows = read == null ? 0 : read.value();
         total[3] = Math.max(total[3], rows);
         return List.of(

@@ -77,7 +77,7 @@ public final class LateScans {
             collect(adaptive.initialPlan(), into);
             return;
         }
-        if (NativePlans.original(plan) instanceof BatchScanExec exec) {
+        if (CometNodes.original(plan) instanceof BatchScanExec exec) {
             into.add(exec);
         }
         list(plan.children()).forEach(child -> collect(child, into));
@@ -108,12 +108,12 @@ public final class LateScans {
             throws ReflectiveOperationException {
         Method reset = resetting(exec.scan().getClass());
         // Spark keeps a node if the new one is equal. Its cache of stages has the plan before this rule.
-        List<Expression> filters = new ArrayList<>(list(NativePlans.runtimeFiltersOf(exec, node)));
+        List<Expression> filters = new ArrayList<>(list(CometNodes.runtimeFiltersOf(exec, node)));
         filters.add(Literal$.MODULE$.TrueLiteral());
         BatchScanExec left = exec.copy(
             exec.output(), exec.scan(), seq(filters), exec.ordering(), exec.table(), exec.spjParams());
         left.copyTagsFrom(exec);
-        SparkPlan copy = node == exec ? left : NativePlans.withOriginal(node, left);
+        SparkPlan copy = node == exec ? left : CometNodes.withOriginal(node, left);
         // Last: until here, the scan is left as it is if something fails.
         reset.invoke(exec.scan(), tasks);
         return copy;
@@ -135,7 +135,7 @@ public final class LateScans {
 
         @Override
         public SparkPlan apply(SparkPlan plan) {
-            if (!(NativePlans.original(plan) instanceof BatchScanExec exec)) {
+            if (!(CometNodes.original(plan) instanceof BatchScanExec exec)) {
                 return plan.mapChildren(this::apply);
             }
             LateScan late = watched.get(exec.scan());

@@ -95,7 +95,7 @@ public final class PlannedScans {
             collect(command.commandPhysicalPlan(), true);
             return;
         }
-        SparkPlan scan = NativePlans.original(plan);
+        SparkPlan scan = CometNodes.original(plan);
         if (scan instanceof BatchScanExec || scan instanceof FileSourceScanExec) {
             (hasRun ? ran : planned).add(new PlannedScan(scan, plan, hasRun));
             if (hasRun) {

@@ -75,9 +75,9 @@ public final class ScanReader {
 
     private List<Object> rowOf(BatchScanExec exec, SparkPlan node, Table table, boolean hasRun) throws Exception {
         Snapshot snapshot = snapshotOf(exec.scan(), table);
-        List<List<NativePlans.Split>> tasks = NativePlans.tasksOf(node);
-        long[] selected = tasks == null ? selectedOf(taskGroupsOf(exec)) : NativePlans.selectedOf(tasks);
-        SQLMetric rows = NativePlans.rowsOf(node);
+        List<List<CometNodes.Split>> tasks = CometNodes.tasksOf(node);
+        long[] selected = tasks == null ? selectedOf(taskGroupsOf(exec)) : CometNodes.selectedOf(tasks);
+        SQLMetric rows = CometNodes.rowsOf(node);
         ScanTotals total = snapshot == null ? ScanTotals.NONE : totals.of(table, snapshot);
         ScanFilters filters = ScanFilters.of(exec.scan());
         return Arrays.asList(
@@ -89,7 +89,7 @@ public final class ScanReader {
             rows == null ? 0 : rows.value(),
             metric(exec, "totalPlanningDuration"),
             hasRun,
-            PlannedScans.isPrunedAtRuntime(NativePlans.runtimeFiltersOf(exec, node)),
+            PlannedScans.isPrunedAtRuntime(CometNodes.runtimeFiltersOf(exec, node)),
             PlannedScans.columnsOf(exec.scan().readSchema()),
             filters.texts(),
             filters.decimals());

@@ -24,7 +24,7 @@ import org.apache.spark.sql.execution.exchange.ReusedExchangeExec;
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeLike;
 import org.apache.spark.sql.execution.joins.CartesianProductExec;
 import scala.Option;
-import sluice.scans.NativePlans;
+import sluice.scans.CometNodes;
 
 /** How many partitions, copies of rows and tasks a plan needs, read from its nodes before anything runs. */
 public final class PlanSizes {
@@ -111,7 +111,7 @@ public final class PlanSizes {
         if (node instanceof ReusedExchangeExec reused) {
             return new Size("exchange", reused.outputPartitioning().numPartitions());
         }
-        SparkPlan original = NativePlans.original(node);
+        SparkPlan original = CometNodes.original(node);
         if (original instanceof RangeExec range) {
             return new Size("range", range.numSlices());
         }
@@ -140,7 +140,7 @@ public final class PlanSizes {
             boolean isShuffle = node instanceof ShuffleExchangeLike;
             return new Size("exchange", isShuffle ? node.outputPartitioning().numPartitions() : 1);
         }
-        SparkPlan original = NativePlans.original(node);
+        SparkPlan original = CometNodes.original(node);
         if (original instanceof CartesianProductExec) {
             return new Size("cross join", product);
         }

@@ -18,7 +18,7 @@ import sluice.collections.Lists;
  * <p>A node of Comet stands for a node of Spark, and keeps it. A native scan of an Iceberg table reads the tasks of that
  * node. So what Spark or the gateway has left out of these tasks is left out, too.
  */
-public final class NativePlans {
+public final class CometNodes {
 
     private static final String PACKAGE = "org.apache.spark.sql.comet.";
     /** Made when the scan begins. Its accessors would make it: they run the subqueries of a plan that is only shown. */
@@ -26,19 +26,19 @@ public final class NativePlans {
     private static final String ROWS = "numOutputRows";
     private static final String NATIVE_ROWS = "output_rows";
 
-    private NativePlans() {}
+    private CometNodes() {}
 
     /** A file, or a part of it, that a task reads. Places are numbers of partitions, the same for the same partition. */
     public record Split(String file, long fileBytes, long start, long bytes, List<Integer> partition) {}
 
     /** Whether it is a node of Comet. */
-    public static boolean isNative(SparkPlan node) {
+    public static boolean isOfComet(SparkPlan node) {
         return node.getClass().getName().startsWith(PACKAGE);
     }
 
     /** Returns the node of Spark that a node of Comet stands for; all other nodes as they are. */
     public static SparkPlan original(SparkPlan node) {
-        if (!isNative(node)) {
+        if (!isOfComet(node)) {
             return node;
         }
         try {
@@ -57,13 +57,13 @@ public final class NativePlans {
 
     /** Returns the metric of the rows that a scan has read; null if it has none. */
     public static SQLMetric rowsOf(SparkPlan scan) {
-        return Lists.map(scan.metrics()).get(isNative(scan) ? NATIVE_ROWS : ROWS);
+        return Lists.map(scan.metrics()).get(isOfComet(scan) ? NATIVE_ROWS : ROWS);
     }
 
     /** Returns the filters that may hold keys that Spark finds while the query runs. */
     @SuppressWarnings("unchecked")
     static Seq<Expression> runtimeFiltersOf(BatchScanExec exec, SparkPlan node) throws ReflectiveOperationException {
-        boolean hasOwn = isNative(node) && PackagePrivate.method(node.getClass(), "runtimeFilters") != null;
+        boolean hasOwn = isOfComet(node) && PackagePrivate.method(node.getClass(), "runtimeFilters") != null;
         return hasOwn ? (Seq<Expression>) PackagePrivate.call(node, "runtimeFilters") : exec.runtimeFilters();
     }
 
@@ -100,7 +100,7 @@ public final class NativePlans {
      * another node.
      */
     public static List<List<Split>> tasksOf(SparkPlan node) throws ReflectiveOperationException {
-        if (!isNative(node) || !(PackagePrivate.field(node, TASKS) instanceof scala.Tuple2<?, ?> made)) {
+        if (!isOfComet(node) || !(PackagePrivate.field(node, TASKS) instanceof scala.Tuple2<?, ?> made)) {
             return null;
         }
         List<List<Split>> tasks = new ArrayList<>();
