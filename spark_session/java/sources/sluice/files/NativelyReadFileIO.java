@@ -106,7 +106,6 @@ public final class NativelyReadFileIO extends ResolvingFileIO implements Support
 
     /** The inherited one closes what it has not opened. */
     @Override
-    @SuppressWarnings({"deprecation", "removal"})
     protected void finalize() {
         // Nothing is open but what `files` has, which closes itself.
     }

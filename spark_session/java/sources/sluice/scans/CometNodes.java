@@ -112,7 +112,7 @@ public final class CometNodes {
 
     private static List<Split> splitsOf(ClassLoader loader, byte[] task) throws ReflectiveOperationException {
         Class<?> type = Class.forName("org.apache.comet.serde.OperatorOuterClass$IcebergScan", true, loader);
-        Object message = type.getMethod("parseFrom", byte[].class).invoke(null, (Object) task);
+        Object message = type.getMethod("parseFrom", byte[].class).invoke(null, task);
         List<Split> splits = new ArrayList<>();
         for (Object split : (List<?>) call(message, "getFileScanTasksList")) {
             splits.add(new Split(
