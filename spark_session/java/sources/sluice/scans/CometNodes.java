@@ -57,7 +57,8 @@ public final class CometNodes {
 
     /** Returns the metric of the rows that a scan has read; null if it has none. */
     public static SQLMetric rowsOf(SparkPlan scan) {
-        return Lists.map(scan.metrics()).get(isOfComet(scan) ? NATIVE_ROWS : ROWS);
+        SQLMetric known = Lists.map(scan.metrics()).get(ROWS);
+        return known == null && isOfComet(scan) ? Lists.map(scan.metrics()).get(NATIVE_ROWS) : known;
     }
 
     /** Returns the filters that may hold keys that Spark finds while the query runs. */
