@@ -43,10 +43,10 @@ def measure(lake: Lake) -> Measurement:
     folders = {way: lake.data_dir / f"comet-{number}" for number, way in enumerate(("without", "with"))}
     for folder in folders.values():
         share_jars(lake.data_dir, folder)
-    settings = lake.environment() | BOTH
+    settings = {**lake.environment(), **BOTH}
     with (
-        gateway_process(settings | {"SLUICE_DATA_DIR": str(folders["without"])}) as without,
-        gateway_process(settings | COMET | {"SLUICE_DATA_DIR": str(folders["with"])}) as native,
+        gateway_process({**settings, "SLUICE_DATA_DIR": str(folders["without"])}) as without,
+        gateway_process({**settings, **COMET, "SLUICE_DATA_DIR": str(folders["with"])}) as native,
     ):
         contest = Contest(Client(native.url), queries, (WITHOUT, WITH), Client(without.url))
         contest.warm_up(WARM_UP)

@@ -231,7 +231,8 @@ class Harness:
 
     def _properties_of(self, pruned: PrunedQuery | None, *, by_comet: bool) -> Mapping[str, str]:
         if pruned is None:
-            return {PLANS_SWITCH: "false"} | ({} if by_comet or not WITH_COMET else WITHOUT_COMET)
+            by_spark = WITHOUT_COMET if WITH_COMET and not by_comet else {}
+            return {PLANS_SWITCH: "false", **by_spark}
         of_relations = self._properties if pruned.relations else {}
         return {**pruned.properties, **of_relations, PLANS_SWITCH: str(self._plans_from_memory).lower()}
 
