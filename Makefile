@@ -86,6 +86,10 @@ drivers-test: $(DEV) ## Hive's and Flight SQL's drivers of Python and Java, and 
 dialect-test: $(DEV) ## SQLAlchemy's own suite for dialects, over a gateway where SQL may write (half an hour)
 	@$(BIN)/python -m tests.dialect_suite -q
 
+comet-test: $(DEV) ## equivalence with Comet: each text as written by Spark alone, and by Comet as written and pruned (half an hour)
+	@SLUICE_TEST_COMET=1 $(BIN)/pytest tests/equivalence/texts tests/equivalence/keys tests/equivalence/tables/test_comet.py \
+		tests/equivalence/tables/test_manifest_entries.py tests/equivalence/tables/test_versions.py tests/equivalence/tables/test_policies.py
+
 faults: $(DEV) ## parts stopped, lines slow or dead, a full disk (as root): what callers wait, what is left afterwards
 	@SLUICE_FAULTS="$${SLUICE_FAULTS:-all}" $(BIN)/pytest tests/faults -s -q
 

@@ -12,6 +12,7 @@ from bench import (
     beside_heavy,
     cancel,
     clients,
+    comet,
     compacted_logs,
     dashboards,
     demo_query,
@@ -134,6 +135,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
             first_queries.__doc__ or "", first_queries.measure, first_queries.draw, tpcds_lake.load
         ),
         "tpcds": Measure(tpcds.__doc__ or "", tpcds.measure, tpcds.draw, tpcds_lake.load),
+        "comet": Measure(comet.__doc__ or "", comet.measure, comet.draw, tpcds_lake.load),
         "policed-select-1": Measure(
             policed_select_one.__doc__ or "", policed_select_one.measure, policed_select_one.draw
         ),

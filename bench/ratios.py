@@ -10,18 +10,18 @@ from bench.contest import SPARK, Contest, Samples, Way
 from bench.measurement import Row
 
 
-def ratio_row(label: str, ways: Mapping[str, Sequence[float]], way: Way) -> Row:
+def ratio_row(label: str, ways: Mapping[str, Sequence[float]], way: Way, peer: Way = SPARK) -> Row:
     """Returns the ratio of the medians, with the extremes of single rounds."""
-    peer, ours = ways[SPARK.label], ways[way.label]
-    ratios = [one / other for one, other in zip(peer, ours, strict=True)]
-    value = statistics.median(peer) / statistics.median(ours)
+    theirs, ours = ways[peer.label], ways[way.label]
+    ratios = [one / other for one, other in zip(theirs, ours, strict=True)]
+    value = statistics.median(theirs) / statistics.median(ours)
     return Row(label, value, "times", min(ratios), max(ratios))
 
 
-def ratios(samples: Samples, way: Way) -> dict[str, Row]:
+def ratios(samples: Samples, way: Way, peer: Way = SPARK) -> dict[str, Row]:
     """Returns the ratios by query; failed queries are left out."""
     whole = {name: ways for name, ways in samples.items() if is_whole(ways)}
-    return {name: ratio_row(f"{name}: {way.label}", ways, way) for name, ways in whole.items()}
+    return {name: ratio_row(f"{name}: {way.label}", ways, way, peer) for name, ways in whole.items()}
 
 
 def is_whole(ways: Mapping[str, Sequence[float]]) -> bool:
@@ -54,7 +54,12 @@ def faults_row(*contests: Contest) -> Row:
     return Row("samples that are not as they should be", count, "", target="none", is_met=count == 0)
 
 
-def draw_ratios(axes: Any, found: Mapping[str, float], lines: Sequence[float]) -> None:
+def draw_ratios(
+    axes: Any,
+    found: Mapping[str, float],
+    lines: Sequence[float],
+    label: str = "times as fast as Spark's own pruning",
+) -> None:
     """Draws bars from 1, the slowest first."""
     ordered = sorted(found, key=lambda name: found[name])
     values = [found[name] for name in ordered]
@@ -64,4 +69,4 @@ def draw_ratios(axes: Any, found: Mapping[str, float], lines: Sequence[float]) -
     axes.axvline(1, color="black", linewidth=0.8)
     for line in lines:
         axes.axvline(line, color="grey", linestyle=":")
-    axes.set_xlabel("times as fast as Spark's own pruning")
+    axes.set_xlabel(label)

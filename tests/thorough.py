@@ -12,6 +12,8 @@ U = TypeVar("U")
 IS_THOROUGH = os.environ.get("SLUICE_TEST_THOROUGH") == "1"
 PLANS_FROM_MEMORY = os.environ.get("SLUICE_TEST_PLANS_FROM_MEMORY") == "1"
 """Whether all pruned queries of the equivalence tests choose their files from kept entries of manifests."""
+WITH_COMET = os.environ.get("SLUICE_TEST_COMET") == "1"
+"""Whether Comet runs the queries of the equivalence tests, and is compared with Spark alone."""
 
 
 def pairs_of(first: Sequence[T], second: Sequence[U]) -> list[tuple[T, U]]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from api.bootstrap.settings.engine.spark import EngineSettings
+from spark_session.jars.comet_jars import COMET_JARS
 from spark_session.jars.kafka_jars import KAFKA_JARS
 from spark_session.jars.object_store_jars import PINNED_BUNDLES
 
@@ -50,6 +51,7 @@ _ELSEWHERE = MappingProxyType(
 _OF_JARS = MappingProxyType(
     {
         "org.apache.commons:commons-pool2": "Apache-2.0",
+        "org.apache.datafusion:comet-spark-spark4.1_2.13": "Apache-2.0",
         "org.apache.iceberg:iceberg-aws-bundle": "Apache-2.0",
         "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13": "Apache-2.0",
         "org.apache.kafka:kafka-clients": "Apache-2.0",
@@ -141,7 +143,7 @@ def jar_licences() -> Mapping[str, str]:
     """
     default = EngineSettings.model_fields["spark_packages"].default
     added = [jar for package in default for jar in RESOLVED_WITH.get(package, ())]
-    coordinates = sorted({*default, *added, *PINNED_BUNDLES, *KAFKA_JARS})
+    coordinates = sorted({*default, *added, *PINNED_BUNDLES, *COMET_JARS, *KAFKA_JARS})
     return {each: _OF_JARS[each.rpartition(":")[0]] for each in coordinates}
 
 
@@ -173,7 +175,7 @@ def _jars() -> Iterator[str]:
     yield ""
     yield (
         "A gateway fetches these beside the jars of the package pyspark, whose licences are in its folder"
-        " `pyspark/licenses`. Those of S3 and Kafka are fetched only by gateways that use them."
+        " `pyspark/licenses`. Those of S3, Kafka and Comet are fetched only by gateways that use them."
     )
     yield ""
     yield "| coordinates | licence |"

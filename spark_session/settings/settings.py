@@ -9,6 +9,7 @@ from pathlib import Path
 
 from spark_session.bounds.query_bounds import QueryBounds
 from spark_session.resources import resource_path
+from spark_session.settings.comet import PLUGINS, comet_properties
 from spark_session.settings.parquet_tables import ParquetTable
 
 MIB = 1024 * 1024
@@ -101,6 +102,8 @@ class SparkSettings:
     """Whether the CPU time of each query's tasks is summed up."""
     takes_late_filters: bool = False
     """Whether filters that come while a query runs may leave out files of its scans."""
+    comet_memory: str | None = None
+    """Memory of each JVM with tasks beside its heap, as Spark spells it, for Comet; None: without Comet."""
 
     @property
     def has_session_tables(self) -> bool:
@@ -117,7 +120,8 @@ def spark_properties(settings: SparkSettings) -> dict[str, str]:
     >>> properties["spark.jars"], properties["spark.ui.enabled"], properties["spark.sql.runSQLOnFiles"]
     ('a.jar', 'true', 'false')
     """
-    given = _defaults(settings) | dict(settings.properties) | dict(settings.catalogs) | dict(HARDENING)
+    own = dict(settings.properties)
+    given = _defaults(settings) | own | _of_comet(settings) | dict(settings.catalogs) | dict(HARDENING)
     hardened = {name: f"{given.get(name, '')} {XML_STAYS_INSIDE}".strip() for name in JAVA_OPTIONS}
     return given | hardened
 
@@ -143,6 +147,14 @@ def launch_properties(properties: Mapping[str, str]) -> dict[str, str]:
     {'spark.jars': 'a.jar'}
     """
     return {name: value for name, value in properties.items() if name.startswith(LAUNCH_PREFIXES)}
+
+
+def _of_comet(settings: SparkSettings) -> dict[str, str]:
+    """Returns Comet's properties, those that the operator has chosen as they are; empty without Comet."""
+    if settings.comet_memory is None:
+        return {}
+    found = comet_properties(settings.comet_memory, settings.properties)
+    return {**found, **settings.properties, PLUGINS: found[PLUGINS]}
 
 
 def _defaults(settings: SparkSettings) -> dict[str, str]:

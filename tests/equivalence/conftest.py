@@ -22,6 +22,7 @@ from tests.integration.embedded_catalog import embedded_catalog
 from tests.integration.running import share_jars
 from tests.java_options import long_lived_jvms
 from tests.soak import SOAK
+from tests.thorough import WITH_COMET
 
 # Each query runs once or twice over a few rows, so compiling it would take longer than running it.
 QUICK = {
@@ -76,6 +77,8 @@ def gateway(data_dir: Path) -> Iterator[Gateway]:
         dynamic_filtering_late_filters=True,
         sql_writes=True,
         sql_write_pruning=True,
+        comet=WITH_COMET,
+        comet_memory="1g",
         # On a busy machine, the default time ends before a text is read, and the query runs as written.
         dynamic_filtering_detection_timeout_s=20,
         # A query runs without a table's facts if they take longer than this, and these tests need them.

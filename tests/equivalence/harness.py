@@ -27,13 +27,14 @@ from service.query.execution.pinned_states import pinned_states
 from service.query.filtering.pruned_query import PrunedQuery
 from tests.equivalence.lakehouse import SCHEMA
 from tests.equivalence.reused_scans import reused_scans
-from tests.thorough import PLANS_FROM_MEMORY
+from tests.thorough import PLANS_FROM_MEMORY, WITH_COMET
 
 ROWS_AT_MOST = 500_000
 BYTES_AT_MOST = 200 << 20
 PATIENCE_S = 30.0
 NONE_REUSED: Mapping[str, int] = MappingProxyType({})
 PLANS_SWITCH = "spark.sluice.plansScansFromMemory"
+WITHOUT_COMET: Mapping[str, str] = MappingProxyType({"spark.comet.enabled": "false"})
 GIVEN_UP = ("The engine gave this query up", "The query is too deep")
 
 
@@ -119,6 +120,8 @@ class Harness:
             EngineGaveUp: there are no rows to compare with.
         """
         written = self.written(sql, parameters)
+        if WITH_COMET:
+            self._assert_same_by_comet(written, sql, parameters)
         cold = self.prune(sql, parameters)
         filtered = written
         if cold.rewritten_sql is not None:
@@ -138,6 +141,11 @@ class Harness:
         if local.sql != cached.sql:
             self._assert_alike(written, self.run(local.sql, parameters, local), sql, local, compares_files)
         return Checked(cold, written, filtered)
+
+    def _assert_same_by_comet(self, written: EngineResult, sql: str, parameters: Parameters) -> None:
+        found = self.run(sql, parameters, by_comet=True)
+        different = different_rows(written.rows, found.rows)
+        assert not different, f"other rows by Comet\nas written: {sql}\n{different}"
 
     def _assert_alike(
         self,
@@ -194,7 +202,13 @@ class Harness:
         parameters: Parameters = (),
         pruned: PrunedQuery | None = None,
         admit: Callable[[PlannedWork], str] | None = None,
+        *,
+        by_comet: bool = False,
     ) -> EngineResult:
+        """Runs a pruned text, or a text as it is written.
+
+        If the tests run with Comet, it runs the former, and the latter only with `by_comet`.
+        """
         statement = Statement(
             query_id=uuid4(),
             sql=sql,
@@ -206,7 +220,7 @@ class Harness:
             is_canceled=lambda: False,
             access=self.access,
             relations={} if pruned is None else pruned.relations,
-            properties=self._properties_of(pruned),
+            properties=self._properties_of(pruned, by_comet=by_comet),
             states=pinned_states(pruned, sql, parameters) if pruned is not None and self._keeps_plans else {},
             admit=admit,
             tuple_filters=() if pruned is None else pruned.tuples,
@@ -215,9 +229,10 @@ class Harness:
         assert not result.is_truncated, f"the rows of this query cannot all be compared: {sql}"
         return result
 
-    def _properties_of(self, pruned: PrunedQuery | None) -> Mapping[str, str]:
+    def _properties_of(self, pruned: PrunedQuery | None, *, by_comet: bool) -> Mapping[str, str]:
         if pruned is None:
-            return {PLANS_SWITCH: "false"}
+            by_spark = WITHOUT_COMET if WITH_COMET and not by_comet else {}
+            return {PLANS_SWITCH: "false", **by_spark}
         of_relations = self._properties if pruned.relations else {}
         return {**pruned.properties, **of_relations, PLANS_SWITCH: str(self._plans_from_memory).lower()}
 

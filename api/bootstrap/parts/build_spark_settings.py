@@ -39,7 +39,9 @@ def build_spark_settings(
     for name, catalog in catalogs.items():
         spark = spark_catalog_properties(name, catalog)
         bounds = _file_cache_bounds(settings)
-        properties |= with_file_cache(name, catalog, spark, bounds, settings.spark_conf)
+        properties |= with_file_cache(
+            name, catalog, spark, bounds, settings.spark_conf, has_comet=settings.comet
+        )
     groups = resource_groups(settings.resource_groups)
     return SparkSettings(
         master=settings.spark_master,
@@ -67,6 +69,7 @@ def build_spark_settings(
         pools_file=pools_file(settings, folder("logs")),
         counts_cpu=groups is not None and groups.counts_cpu,
         takes_late_filters=settings.dynamic_filtering_late_filters,
+        comet_memory=settings.comet_memory if settings.comet else None,
     )
 
 

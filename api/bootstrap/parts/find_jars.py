@@ -8,6 +8,8 @@ from pathlib import Path
 from api.bootstrap.settings import Settings
 from api.bootstrap.settings.querying.result_place import bucket_of_url
 from service.adapters.catalogs.store_region import with_region
+from service.errors.gateway_error import CannotStart
+from spark_session.jars.comet_jars import COMET_JARS, names_comet
 from spark_session.jars.jars import cached_jars, resolve
 from spark_session.jars.kafka_jars import KAFKA_JARS, names_connector
 from spark_session.jars.object_store_jars import is_pinned, missing_bundle, object_store_jars
@@ -30,12 +32,16 @@ def engine_jars(
     """Returns the jars of the engine: the operator's own, or those of the packages.
 
     Raises:
-        CannotStart: a jar cannot be fetched or stored.
+        CannotStart: a jar cannot be fetched or stored, or the operator's own lack one.
     """
     if settings.spark_jars:
+        if settings.comet and not names_comet(settings.spark_jars):
+            raise CannotStart(f"comet is set: add the jar of {next(iter(COMET_JARS))} to spark_jars.")
         return tuple(map(Path, settings.spark_jars))
     packages = settings.spark_packages + settings.spark_extra_packages
     jars = resolve(packages, into) + object_store_jars(packages, _with_results(settings, catalogs), into)
+    if settings.comet and not names_comet(packages):
+        jars = (*jars, *pinned_jars(COMET_JARS, into))
     if not is_reading_kafka or names_connector(packages):
         return jars
     return (*jars, *pinned_jars(KAFKA_JARS, into))
@@ -49,7 +55,8 @@ def unfetched(
     bundle = missing_bundle(packages, _with_results(settings, catalogs))
     kafka = tuple(KAFKA_JARS) if is_reading_kafka and not names_connector(packages) else ()
     bundles = () if bundle is None else (bundle,)
-    sets = ((packages, True), (bundles, not any(map(is_pinned, bundles))), (kafka, False))
+    comet = tuple(COMET_JARS) if settings.comet and not names_comet(packages) else ()
+    sets = ((packages, True), (bundles, not any(map(is_pinned, bundles))), (comet, False), (kafka, False))
     return tuple(
         coordinate
         for coordinates, is_whole in sets

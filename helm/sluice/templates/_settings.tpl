@@ -99,6 +99,8 @@
 {{- include "sluice.setting" (dict "root" . "name" "spark_conf" "kind" "mapping") }}
 {{- include "sluice.setting" (dict "root" . "name" "session_time_zone" "kind" "text") }}
 {{- include "sluice.setting" (dict "root" . "name" "planned_once_max_bytes" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "comet" "kind" "json") }}
+{{- include "sluice.setting" (dict "root" . "name" "comet_memory" "kind" "text") }}
 {{- include "sluice.setting" (dict "root" . "name" "engine_probe_interval_s" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "engine_probe_timeout_s" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "engine_unresponsive_s" "kind" "json") }}

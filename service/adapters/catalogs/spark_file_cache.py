@@ -7,6 +7,17 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 _CACHING = "sluice.files.CachingFileIO"
+_NATIVELY_READ = "sluice.files.NativelyReadFileIO"
+# Comet reaches the files of these by its own client.
+_REACHED_NATIVELY = frozenset(
+    {
+        "org.apache.iceberg.hadoop.HadoopFileIO",
+        "org.apache.iceberg.io.ResolvingFileIO",
+        "org.apache.iceberg.aws.s3.S3FileIO",
+        "org.apache.iceberg.gcp.gcs.GCSFileIO",
+        "org.apache.iceberg.azure.adlsv2.ADLSFileIO",
+    }
+)
 _PREFIX = "sluice.file-cache"
 _FROM_HADOOP = "org.apache.iceberg.hadoop.HadoopFileIO"
 # Each of Iceberg's catalogs uses this one if it is given no other.
@@ -34,12 +45,15 @@ def with_file_cache(
     spark: Mapping[str, str],
     bounds: FileCacheBounds,
     spark_conf: Mapping[str, str] = MappingProxyType({}),
+    *,
+    has_comet: bool = False,
 ) -> dict[str, str]:
     """Returns Spark's properties of a catalog whose files are cached; with 0 bytes, the same as given.
 
     `catalog` has its properties in PyIceberg's names, and `spark` those that
     `spark_catalog_properties` made of them. `spark_conf` has the operator's other properties of Spark:
-    an `io-impl` among them is in effect if the catalog has none.
+    an `io-impl` among them is in effect if the catalog has none. With Comet, data files that it can reach are
+    not read through the cache: it reads them itself.
 
     >>> bounds = FileCacheBounds(1000, 100, 10)
     >>> lake = {"type": "rest", "uri": "http://catalog"}
@@ -52,9 +66,10 @@ def with_file_cache(
     if bounds.max_bytes == 0:
         return dict(spark)
     chosen = f"spark.sql.catalog.{name}.io-impl"
+    of_catalog = spark.get(chosen) or spark_conf.get(chosen) or _DEFAULTS[catalog["type"]]
     own = {
-        "io-impl": _CACHING,
-        f"{_PREFIX}.io-impl": spark.get(chosen) or spark_conf.get(chosen) or _DEFAULTS[catalog["type"]],
+        "io-impl": _NATIVELY_READ if has_comet and of_catalog in _REACHED_NATIVELY else _CACHING,
+        f"{_PREFIX}.io-impl": of_catalog,
         f"{_PREFIX}.catalog": name,
         f"{_PREFIX}.max-bytes": str(bounds.max_bytes),
         f"{_PREFIX}.max-metadata-file-bytes": str(bounds.max_metadata_file_bytes),

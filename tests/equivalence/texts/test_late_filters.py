@@ -27,6 +27,7 @@ from tests.equivalence.generator import queries
 from tests.equivalence.harness import (
     BYTES_AT_MOST,
     ROWS_AT_MOST,
+    WITHOUT_COMET,
     EngineGaveUp,
     Harness,
     different_rows,
@@ -34,6 +35,7 @@ from tests.equivalence.harness import (
 )
 from tests.equivalence.lakehouse import SCHEMA
 from tests.soak import SOAK
+from tests.thorough import WITH_COMET
 
 PATIENCE_S = 60.0
 WAITS_MS = (1, 3, 10, 30, 100)
@@ -70,7 +72,8 @@ class LateHarness:
 
     def _written(self, sql: str) -> EngineResult:
         try:
-            return self._plain.run(sql, (), PrunedQuery(sql, properties=ADAPTIVE))
+            by_spark = WITHOUT_COMET if WITH_COMET else {}
+            return self._plain.run(sql, (), PrunedQuery(sql, properties={**ADAPTIVE, **by_spark}))
         except QueryFailed as failure:
             raise EngineGaveUp from failure
 

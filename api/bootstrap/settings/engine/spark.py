@@ -50,6 +50,17 @@ class EngineSettings(BaseModel):
         " without adaptive execution and with as few shuffle partitions as its bytes need; 0: no query is",
     )
 
+    comet: bool = Field(
+        False,
+        description="run natively what Apache DataFusion Comet can of queries' plans; its jar (99 MB) is"
+        " fetched",
+    )
+    comet_memory: str = Field(
+        "2g",
+        description="with comet, memory beside the heap of each JVM that runs tasks, for native operators and"
+        " Spark's own: a number followed by k, m, g or t",
+    )
+
     @field_validator("spark_master")
     @classmethod
     def _is_a_master(cls, given: str) -> str:
@@ -66,7 +77,7 @@ class EngineSettings(BaseModel):
             raise ValueError(f"{given!r} is not a time zone, such as UTC, +02:00 or Europe/Rome")
         return given
 
-    @field_validator("spark_driver_memory")
+    @field_validator("spark_driver_memory", "comet_memory")
     @classmethod
     def _is_a_size(cls, given: str) -> str:
         if not _SIZE.fullmatch(given):

@@ -32,6 +32,12 @@ final class CachedTablesTest {
     }
 
     @Test
+    void cometFindsTheMetadataOfSuchTables() throws NoSuchMethodException {
+        // It asks the class itself. Without the method, it leaves all scans from memory to Spark.
+        assertEquals(CachedTable.class, CachedTable.class.getDeclaredMethod("operations").getDeclaringClass());
+    }
+
+    @Test
     void aTableKeepsItsNameItsColumnsAndItsSnapshot() {
         Table table = table(2);
         table.newAppend().appendFile(file(table, new Random(1), "1")).commit();

@@ -29,4 +29,12 @@ final class PlanNodes {
         }
         return new SparkPlanInfo("BatchScan " + table, "", seq(List.of()), new HashMap<>(), seq(metrics));
     }
+
+    /** Returns a scan with a description; its metric of rows has this id, and a second one the next. */
+    static SparkPlanInfo described(String name, String description, String second, long firstMetric) {
+        List<SQLMetricInfo> metrics = List.of(
+            new SQLMetricInfo("number of output rows", firstMetric, "sum"),
+            new SQLMetricInfo(second, firstMetric + 1, "sum"));
+        return new SparkPlanInfo(name, description, seq(List.of()), new HashMap<>(), seq(metrics));
+    }
 }

@@ -37,6 +37,25 @@ final class PlanUpdatesTest {
     }
 
     @Test
+    void nodesOfCometCountAsThoseThatTheyStandFor() throws Exception {
+        SparkPlanInfo ofIceberg = PlanNodes.described(
+            "CometIcebergNativeScan",
+            "CometIcebergNativeScan [d#1], file:/m.json, IcebergScan(table=lake.a.left, schemaId=0, snapshotId=1), 2",
+            "number of file splits processed",
+            30);
+        SparkPlanInfo ofFiles = PlanNodes.described(
+            "CometNativeScan parquet spark_catalog.a.right", "", "number of files read", 40);
+        events.startExecution(
+            1, node("CometProject", node("CometExchange", ofIceberg), node("CometBroadcastExchange", ofFiles)), MINE);
+        assertEquals("[0,0,3]", counters().get("stages").toString());
+        assertEquals(List.of("BatchScan lake.a.left", "Scan parquet spark_catalog.a.right"), scans());
+        events.reportOfDriver(1, 30, 40);
+        events.reportOfDriver(1, 31, 7);
+        assertEquals(40, counters().get("scans").get(0).get(1).get(0).asLong());
+        assertEquals(7, counters().get("scans").get(0).get(1).get(1).asLong());
+    }
+
+    @Test
     void theStagesOfASecondExecutionComeAfterThoseOfTheFirst() throws Exception {
         events.startExecution(1, LEFT, MINE);
         events.startJob(1, MINE, stage(3, 1));

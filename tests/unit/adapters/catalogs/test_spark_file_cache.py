@@ -74,6 +74,15 @@ def test_a_file_io_among_the_properties_of_spark_stays() -> None:
     assert own("s3") == "org.apache.iceberg.aws.s3.S3FileIO"
 
 
+@pytest.mark.parametrize("kind", BLOCKS)
+def test_comet_may_read_around_icebergs_own_file_io_only(kind: str) -> None:
+    block = BLOCKS[kind]
+    found = with_file_cache("lake", block, spark_catalog_properties("lake", block), BOUNDS, has_comet=True)
+    chosen = "CachingFileIO" if kind == "own" else "NativelyReadFileIO"
+    assert found[f"{PREFIX}io-impl"] == f"sluice.files.{chosen}"
+    assert found[f"{PREFIX}sluice.file-cache.io-impl"] == OWN[kind]
+
+
 def test_the_names_are_those_that_the_class_reads() -> None:
     source = (SOURCES / "sluice" / "files" / "CachingFileIO.java").read_text(encoding="utf-8")
     read = set(re.findall(r'"(sluice\.file-cache\.[a-z-]+)"', source))

@@ -72,6 +72,7 @@ ELSEWHERE: Mapping[str, str] = {
 NAMES_AND_PLACES = frozenset(
     {
         *("host", "flight_host", "hive_host", "spark_master", "spark_driver_memory", "session_time_zone"),
+        "comet_memory",
         *("data_dir", "jars_dir", "tls_certificate_file", "tls_client_ca_file", "tls_principal_prefix"),
         *("admins", "caller_classes", "principal_roles", "resource_groups"),
         *("default_catalog", "default_schema", "parquet_tables", "lineage_namespace", "results_url"),

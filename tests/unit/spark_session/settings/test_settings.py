@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import given, settings
@@ -93,3 +94,26 @@ def test_no_setting_is_changed_by_being_read() -> None:
     own = {"spark.sql.runSQLOnFiles": "true"}
     spark_properties(settings_with(own))
     assert own == {"spark.sql.runSQLOnFiles": "true"}
+
+
+def test_comet_comes_with_its_memory_and_leaves_what_the_operator_has_chosen() -> None:
+    def with_comet(own: Mapping[str, str]) -> Mapping[str, str]:
+        return spark_properties(replace(settings_with(own), comet_memory="3g"))
+
+    plain = with_comet({})
+    assert plain["spark.memory.offHeap.size"] == "3g"
+    assert plain["spark.plugins"] == "org.apache.spark.CometPlugin"
+    assert plain["spark.shuffle.manager"].endswith(".CometShuffleManager")
+    own = {
+        "spark.plugins": "org.example.Own",
+        "spark.shuffle.manager": "org.example.Shuffles",
+        "spark.comet.exec.strictFloatingPoint": "false",
+        "spark.sql.caseSensitive": "true",
+    }
+    chosen = with_comet(own)
+    assert chosen["spark.plugins"] == "org.example.Own,org.apache.spark.CometPlugin"
+    assert chosen["spark.shuffle.manager"] == "org.example.Shuffles"
+    assert chosen["spark.comet.shuffle.enabled"] == chosen["spark.comet.exec.strictFloatingPoint"] == "false"
+    assert chosen["spark.sql.caseSensitive"] == "false"
+    without = spark_properties(settings_with({}))
+    assert not {"spark.plugins", "spark.shuffle.manager", "spark.memory.offHeap.size"} & without.keys()

@@ -16,6 +16,7 @@ import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec;
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec;
 import org.apache.spark.sql.execution.joins.BroadcastNestedLoopJoinExec;
 import org.apache.spark.sql.execution.joins.CartesianProductExec;
+import sluice.scans.CometNodes;
 
 /**
  * How much a planned query will read, and whether it may make many more rows than it reads.
@@ -43,8 +44,9 @@ public final class PlannedWork {
                 add(adaptive.initialPlan());
                 return;
             }
-            bytes += bytesOf(node);
-            isBounded &= !makesRows(node);
+            SparkPlan original = CometNodes.original(node);
+            bytes += bytesOf(original);
+            isBounded &= !makesRows(original);
             for (SparkPlan subquery : list(node.subqueries())) {
                 add(subquery);
             }

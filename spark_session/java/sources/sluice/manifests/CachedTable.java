@@ -7,6 +7,7 @@ import org.apache.iceberg.SerializableTable;
 import org.apache.iceberg.Snapshot;
 import org.apache.iceberg.Table;
 import org.apache.iceberg.TableMetadata;
+import org.apache.iceberg.TableOperations;
 import org.apache.iceberg.encryption.PlaintextEncryptionManager;
 import sluice.tuples.ScanTuples;
 
@@ -75,6 +76,12 @@ final class CachedTable extends BaseTable {
             return true;
         }
         return snapshot.schemaId() != null && snapshot.schemaId() == state.schema();
+    }
+
+    /** Comet asks this class, and not those above it, whether it has the method. */
+    @Override
+    public TableOperations operations() {
+        return super.operations();
     }
 
     @Override

@@ -10,6 +10,7 @@ enum MetricKind {
     FILES("number of files read"),
     FILE_BYTES("size of files read");
 
+    private static final String NATIVE_SPLITS = "number of file splits processed";
     /** How many there are. */
     static final int COUNT = values().length;
 
@@ -19,8 +20,11 @@ enum MetricKind {
         this.description = description;
     }
 
-    /** Returns the kind of a metric by the description that Spark and Iceberg have for it; null for all others. */
+    /** Returns the kind of a metric by the description that Spark, Iceberg or Comet has for it; null for all others. */
     static MetricKind of(String description) {
+        if (description.equals(NATIVE_SPLITS)) {
+            return SPLITS;
+        }
         for (MetricKind kind : values()) {
             if (kind.description.equals(description)) {
                 return kind;

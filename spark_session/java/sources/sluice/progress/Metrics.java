@@ -44,7 +44,7 @@ final class Metrics {
                 return;
             }
             if (scan == null) {
-                scan = new ScanCounters(node.nodeName());
+                scan = new ScanCounters(PlanShape.nameOf(node));
                 run.scans.add(scan);
             }
             metrics.put(info.accumulatorId(), new Metric(info.accumulatorId(), scan, kind));

@@ -2,7 +2,6 @@ package sluice.progress;
 
 import static sluice.collections.Lists.iterable;
 import static sluice.collections.Lists.list;
-import static sluice.collections.Lists.map;
 
 import java.lang.reflect.Method;
 import java.util.ArrayList;
@@ -15,9 +14,11 @@ import org.apache.iceberg.ScanTask;
 import org.apache.iceberg.ScanTaskGroup;
 import org.apache.spark.sql.connector.read.InputPartition;
 import org.apache.spark.sql.execution.QueryExecution;
+import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec;
 import org.apache.spark.sql.execution.metric.SQLMetric;
 import scala.collection.IterableOnce;
+import sluice.scans.CometNodes;
 import sluice.scans.PackagePrivate;
 import sluice.scans.PlannedScan;
 import sluice.scans.PlannedScans;
@@ -30,6 +31,7 @@ import sluice.scans.PlannedScans;
 final class SplitReader {
 
     private static final int SPLITS_READ = 200_000;
+    private static final long PARQUET_BEGINS = 4;
 
     private final Map<String, Integer> numberOfFile = new HashMap<>();
     private int left = SPLITS_READ;
@@ -43,11 +45,11 @@ final class SplitReader {
     static Map<Long, ScanSplits> of(QueryExecution execution, Set<Long> known) throws ReflectiveOperationException {
         Map<Long, ScanSplits> found = new HashMap<>();
         for (PlannedScan scan : PlannedScans.of(execution)) {
-            SQLMetric rows = map(scan.plan().metrics()).get("numOutputRows");
+            SQLMetric rows = CometNodes.rowsOf(scan.node());
             if (rows == null || known.contains(rows.id())) {
                 continue;
             }
-            ScanSplits splits = scan.plan() instanceof BatchScanExec exec ? of(exec) : ScanSplits.UNKNOWN;
+            ScanSplits splits = scan.plan() instanceof BatchScanExec exec ? of(exec, scan.node()) : ScanSplits.UNKNOWN;
             if (splits != null) {
                 found.put(rows.id(), splits);
             }
@@ -56,7 +58,10 @@ final class SplitReader {
     }
 
     /** Returns null if the node has not made its partitions yet: asking for them here would plan files. */
-    private static ScanSplits of(BatchScanExec exec) throws ReflectiveOperationException {
+    private static ScanSplits of(BatchScanExec exec, SparkPlan node) throws ReflectiveOperationException {
+        if (CometNodes.isOfComet(node)) {
+            return ofComet(node);
+        }
         Object partitions = PackagePrivate.field(exec, "filteredPartitions");
         if (partitions == null) {
             return null;
@@ -78,13 +83,40 @@ final class SplitReader {
         return new ScanSplits(tasks);
     }
 
+    private static ScanSplits ofComet(SparkPlan node) throws ReflectiveOperationException {
+        List<List<CometNodes.Split>> made = CometNodes.tasksOf(node);
+        if (made == null) {
+            return null;
+        }
+        SplitReader reader = new SplitReader();
+        List<ScanSplits.TaskSplits> tasks = new ArrayList<>();
+        for (List<CometNodes.Split> task : made) {
+            reader.left -= task.size();
+            if (reader.left < 0) {
+                return ScanSplits.UNKNOWN;
+            }
+            tasks.add(new ScanSplits.TaskSplits(
+                task.stream().mapToLong(SplitReader::bytesOf).toArray(),
+                task.stream().mapToInt(split -> reader.numberOf(split.file())).toArray()));
+        }
+        return new ScanSplits(tasks);
+    }
+
+    private static long bytesOf(CometNodes.Split split) {
+        return split.bytes() + (split.start() == PARQUET_BEGINS ? split.start() : 0);
+    }
+
+    private int numberOf(String file) {
+        return numberOfFile.computeIfAbsent(file, any -> numberOfFile.size());
+    }
+
     private ScanSplits.TaskSplits numbered(List<FileScanTask> splits) {
         long[] bytes = new long[splits.size()];
         int[] files = new int[splits.size()];
         for (int i = 0; i < bytes.length; i++) {
             FileScanTask split = splits.get(i);
             bytes[i] = split.length() + bytesBefore(split);
-            files[i] = numberOfFile.computeIfAbsent(split.file().location(), file -> numberOfFile.size());
+            files[i] = numberOf(split.file().location());
         }
         return new ScanSplits.TaskSplits(bytes, files);
     }

@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.catalog.CatalogTable;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.FileSourceScanExec;
 import org.apache.spark.sql.execution.ScanFileListing;
+import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.datasources.PartitioningAwareFileIndex;
 import org.apache.spark.sql.execution.metric.SQLMetric;
 
@@ -27,35 +28,36 @@ final class FileScanRows {
 
     /**
      * Returns name, [partitions, files, bytes, rows] in all, [partitions, files, bytes] selected, rows read, time,
-     * whether it has run, whether Spark pruned it while the query ran, columns.
+     * whether it has run, whether Spark pruned it while the query ran, columns. `node` stands for `exec`, or is `exec`.
      */
-    List<Object> of(FileSourceScanExec exec, boolean hasRun) throws Exception {
+    List<Object> of(FileSourceScanExec exec, SparkPlan node, boolean hasRun) throws Exception {
         TableIdentifier identifier = exec.tableIdentifier().get();
-        long[] selected = selectedOf(exec);
+        long[] selected = selectedOf(exec, node);
         long[] total = totalOf(exec, identifier);
         for (int i = 0; i < selected.length; i++) {
             total[i] = Math.max(total[i], selected[i]);
         }
-        long rows = metric(exec, "numOutputRows");
+        SQLMetric read = CometNodes.rowsOf(node);
+        long rows = read == null ? 0 : read.value();
         total[3] = Math.max(total[3], rows);
         return List.of(
             SessionTables.CATALOG + "." + identifier.database().get() + "." + identifier.table(),
             total,
             selected,
             rows,
-            metric(exec, "metadataTime"),
+            metric(node, "metadataTime"),
             hasRun,
             PlannedScans.isPrunedAtRuntime(exec.partitionFilters()),
             PlannedScans.columnsOf(exec.schema()));
     }
 
     /** Returns what remained after Spark's own runtime pruning; for a scan that did not run, what the plan selects. */
-    private static long[] selectedOf(FileSourceScanExec exec) {
-        long files = metric(exec, "numFiles");
+    private static long[] selectedOf(FileSourceScanExec exec, SparkPlan node) {
+        long files = metric(node, "numFiles");
         boolean isPartitioned = exec.relation().partitionSchema().length() > 0;
         if (files > 0) {
-            long partitions = isPartitioned ? metric(exec, "numPartitions") : 1;
-            return new long[] {partitions, files, metric(exec, "filesSize")};
+            long partitions = isPartitioned ? metric(node, "numPartitions") : 1;
+            return new long[] {partitions, files, metric(node, "filesSize")};
         }
         ScanFileListing planned = exec.selectedPartitions();
         files = planned.totalNumberOfFiles();
@@ -77,8 +79,8 @@ final class FileScanRows {
             : new long[] {found.partitions(), found.files(), found.bytes(), SessionTables.rowsOf(table)};
     }
 
-    private static long metric(FileSourceScanExec exec, String name) {
-        SQLMetric found = map(exec.metrics()).get(name);
+    private static long metric(SparkPlan node, String name) {
+        SQLMetric found = map(node.metrics()).get(name);
         return found == null ? 0 : found.value();
     }
 }

@@ -84,25 +84,25 @@ public final class LateScan {
         kept.clear();
     }
 
-    /** Returns the node that its stage runs: with fewer files, if they are known by now. */
-    synchronized SparkPlan atStage(BatchScanExec exec) {
+    /** Returns the node that its stage runs: with fewer files, if they are known by now. `node` stands for `exec`. */
+    synchronized SparkPlan atStage(BatchScanExec exec, SparkPlan node) {
         boolean hasFilter = !isClosed && !kept.isEmpty();
         hasBegun = true;
         isClosed = true;
         if (!hasFilter) {
-            return exec;
+            return node;
         }
         try {
             if (!LateScans.isPlain(exec) || !isSame(exec.scan())) {
-                return exec;
+                return node;
             }
-            SparkPlan left = LateScans.withTasks(exec, left(tasksOf(exec.scan())));
+            SparkPlan left = LateScans.withTasks(exec, node, left(tasksOf(exec.scan())));
             used.addAll(kept.keySet());
             return left;
         } catch (ReflectiveOperationException | RuntimeException failure) {
             // Another version of Iceberg. The scan reads all of its files.
             LOG.warn("A scan of {} reads all of its files: {}", table, failure.getClass().getName());
-            return exec;
+            return node;
         } finally {
             kept.clear();
         }

@@ -77,7 +77,7 @@ public final class LateScans {
             collect(adaptive.initialPlan(), into);
             return;
         }
-        if (plan instanceof BatchScanExec exec) {
+        if (CometNodes.original(plan) instanceof BatchScanExec exec) {
             into.add(exec);
         }
         list(plan.children()).forEach(child -> collect(child, into));
@@ -103,16 +103,20 @@ public final class LateScans {
         return isWhole && PackagePrivate.field(scan, "snapshot") instanceof Snapshot read ? read.snapshotId() : -1;
     }
 
-    /** Returns a node that runs these tasks of the scan. */
-    static BatchScanExec withTasks(BatchScanExec exec, List<Object> tasks) throws ReflectiveOperationException {
-        resetting(exec.scan().getClass()).invoke(exec.scan(), tasks);
+    /** Returns a node like this one that runs these tasks of its scan. `node` stands for `exec`, or is `exec`. */
+    static SparkPlan withTasks(BatchScanExec exec, SparkPlan node, List<Object> tasks)
+            throws ReflectiveOperationException {
+        Method reset = resetting(exec.scan().getClass());
         // Spark keeps a node if the new one is equal. Its cache of stages has the plan before this rule.
-        List<Expression> filters = new ArrayList<>(list(exec.runtimeFilters()));
+        List<Expression> filters = new ArrayList<>(list(CometNodes.runtimeFiltersOf(exec, node)));
         filters.add(Literal$.MODULE$.TrueLiteral());
         BatchScanExec left = exec.copy(
             exec.output(), exec.scan(), seq(filters), exec.ordering(), exec.table(), exec.spjParams());
         left.copyTagsFrom(exec);
-        return left;
+        SparkPlan copy = node == exec ? left : CometNodes.withOriginal(node, left);
+        // Last: until here, the scan is left as it is if something fails.
+        reset.invoke(exec.scan(), tasks);
+        return copy;
     }
 
     private static Method resetting(Class<?> scan) throws NoSuchMethodException {
@@ -131,11 +135,11 @@ public final class LateScans {
 
         @Override
         public SparkPlan apply(SparkPlan plan) {
-            if (!(plan instanceof BatchScanExec exec)) {
+            if (!(CometNodes.original(plan) instanceof BatchScanExec exec)) {
                 return plan.mapChildren(this::apply);
             }
             LateScan late = watched.get(exec.scan());
-            return late == null ? exec : late.atStage(exec);
+            return late == null ? plan : late.atStage(exec, plan);
         }
     }
 }

@@ -2,5 +2,10 @@ package sluice.scans;
 
 import org.apache.spark.sql.execution.SparkPlan;
 
-/** A scan of a query's plan, and whether it has run. */
-public record PlannedScan(SparkPlan plan, boolean hasRun) {}
+/**
+ * A scan of a query's plan, and whether it has run.
+ *
+ * @param plan Spark's own node
+ * @param node the node that reads: `plan` itself, or the native one that stands for it
+ */
+public record PlannedScan(SparkPlan plan, SparkPlan node, boolean hasRun) {}

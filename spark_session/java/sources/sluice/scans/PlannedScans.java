@@ -43,8 +43,8 @@ public final class PlannedScans {
     private final Set<Scan> toldScans = Collections.newSetFromMap(new IdentityHashMap<>());
     private final Set<FileScanOutput> toldFiles = new HashSet<>();
     private final List<AdaptiveSparkPlanExec> adaptive = new ArrayList<>();
-    private final List<SparkPlan> ran = new ArrayList<>();
-    private final List<SparkPlan> planned = new ArrayList<>();
+    private final List<PlannedScan> ran = new ArrayList<>();
+    private final List<PlannedScan> planned = new ArrayList<>();
 
     /** A scan of files by the identity of its relation. */
     private record FileScanOutput(int relation, List<ExprId> columns) {}
@@ -60,9 +60,8 @@ public final class PlannedScans {
         for (int i = 0; i < scans.adaptive.size(); i++) {
             scans.collect(scans.adaptive.get(i).initialPlan(), false);
         }
-        List<PlannedScan> found = new ArrayList<>();
-        scans.ran.forEach(scan -> found.add(new PlannedScan(scan, true)));
-        scans.othersPlanned().forEach(scan -> found.add(new PlannedScan(scan, false)));
+        List<PlannedScan> found = new ArrayList<>(scans.ran);
+        found.addAll(scans.othersPlanned());
         return found;
     }
 
@@ -96,10 +95,11 @@ public final class PlannedScans {
             collect(command.commandPhysicalPlan(), true);
             return;
         }
-        if (plan instanceof BatchScanExec || plan instanceof FileSourceScanExec) {
-            (hasRun ? ran : planned).add(plan);
+        SparkPlan scan = CometNodes.original(plan);
+        if (scan instanceof BatchScanExec || scan instanceof FileSourceScanExec) {
+            (hasRun ? ran : planned).add(new PlannedScan(scan, plan, hasRun));
             if (hasRun) {
-                isFirst(plan);
+                isFirst(scan);
             }
         }
         for (SparkPlan child : list(plan.children())) {
@@ -121,8 +121,8 @@ public final class PlannedScans {
     }
 
     /** A scan's runtime filters may contain another plan of it, whose rows Spark then uses. */
-    private List<SparkPlan> othersPlanned() {
-        return planned.stream().filter(this::isFirst).toList();
+    private List<PlannedScan> othersPlanned() {
+        return planned.stream().filter(scan -> isFirst(scan.plan())).toList();
     }
 
     /** Whether it is the first scan of this table reference; a scan that is planned again has the same reference. */

@@ -22,6 +22,7 @@ import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.connector.metric.CustomTaskMetric;
 import org.apache.spark.sql.connector.read.Scan;
 import org.apache.spark.sql.execution.QueryExecution;
+import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec;
 import org.apache.spark.sql.execution.metric.SQLMetric;
 import sluice.rowgroups.ScanRowGroups;
@@ -53,7 +54,7 @@ public final class ScanReader {
             if (planned.plan() instanceof BatchScanExec exec && isOfSnapshot(exec.scan())) {
                 Table table = (Table) PackagePrivate.call(exec.scan(), "table");
                 if (!(table instanceof BaseMetadataTable)) {
-                    rows.add(rowOf(exec, table, planned.hasRun()));
+                    rows.add(rowOf(exec, planned.node(), table, planned.hasRun()));
                 }
             }
         }
@@ -74,22 +75,23 @@ public final class ScanReader {
         return MAPPER.writeValueAsString(found);
     }
 
-    private List<Object> rowOf(BatchScanExec exec, Table table, boolean hasRun) throws Exception {
+    private List<Object> rowOf(BatchScanExec exec, SparkPlan node, Table table, boolean hasRun) throws Exception {
         Snapshot snapshot = snapshotOf(exec.scan(), table);
-        List<ScanTaskGroup<?>> groups = taskGroupsOf(exec);
-        Schema schema = (Schema) PackagePrivate.field(exec.scan(), "schema");
+        List<List<CometNodes.Split>> tasks = CometNodes.tasksOf(node);
+        long[] selected = tasks == null ? selectedOf(exec) : CometNodes.selectedOf(tasks);
+        SQLMetric rows = CometNodes.rowsOf(node);
         ScanTotals total = snapshot == null ? ScanTotals.NONE : totals.of(table, snapshot);
         ScanFilters filters = ScanFilters.of(exec.scan());
         return Arrays.asList(
             table.name(),
             snapshot == null ? null : snapshot.snapshotId(),
             total.row(),
-            selectedOf(groups, ScanRowGroups.selectedOf(schema, groups)),
+            selected,
             metric(exec, "scannedDataManifests"),
-            metric(exec, "numOutputRows"),
+            rows == null ? 0 : rows.value(),
             metric(exec, "totalPlanningDuration"),
             hasRun,
-            PlannedScans.isPrunedAtRuntime(exec.runtimeFilters()),
+            PlannedScans.isPrunedAtRuntime(CometNodes.runtimeFiltersOf(exec, node)),
             PlannedScans.columnsOf(exec.scan().readSchema()),
             filters.texts(),
             filters.decimals());
@@ -134,6 +136,12 @@ public final class ScanReader {
 
     private static boolean isA(Class<?> type, String name) {
         return type != null && (type.getName().equals(name) || isA(type.getSuperclass(), name));
+    }
+
+    private static long[] selectedOf(BatchScanExec exec) throws ReflectiveOperationException {
+        List<ScanTaskGroup<?>> groups = taskGroupsOf(exec);
+        Schema schema = (Schema) PackagePrivate.field(exec.scan(), "schema");
+        return selectedOf(groups, ScanRowGroups.selectedOf(schema, groups));
     }
 
     /** Returns partitions, data files and bytes of the tasks, and then these row groups. */

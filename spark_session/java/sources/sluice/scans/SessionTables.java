@@ -97,7 +97,7 @@ public final class SessionTables {
         List<List<Object>> found = new ArrayList<>();
         for (PlannedScan planned : PlannedScans.of(execution)) {
             if (planned.plan() instanceof FileSourceScanExec scan && scan.tableIdentifier().isDefined()) {
-                found.add(rows.of(scan, planned.hasRun()));
+                found.add(rows.of(scan, planned.node(), planned.hasRun()));
             }
         }
         return MAPPER.writeValueAsString(found);

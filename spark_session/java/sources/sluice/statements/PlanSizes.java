@@ -24,6 +24,7 @@ import org.apache.spark.sql.execution.exchange.ReusedExchangeExec;
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeLike;
 import org.apache.spark.sql.execution.joins.CartesianProductExec;
 import scala.Option;
+import sluice.scans.CometNodes;
 
 /** How many partitions, copies of rows and tasks a plan needs, read from its nodes before anything runs. */
 public final class PlanSizes {
@@ -110,10 +111,11 @@ public final class PlanSizes {
         if (node instanceof ReusedExchangeExec reused) {
             return new Size("exchange", reused.outputPartitioning().numPartitions());
         }
-        if (node instanceof RangeExec range) {
+        SparkPlan original = CometNodes.original(node);
+        if (original instanceof RangeExec range) {
             return new Size("range", range.numSlices());
         }
-        if (node instanceof BatchScanExec scan) {
+        if (original instanceof BatchScanExec scan) {
             return new Size("scan of " + scan.table().name(), list(scan.inputPartitions()).size());
         }
         List<Size> inputs = new ArrayList<>();
@@ -138,13 +140,14 @@ public final class PlanSizes {
             boolean isShuffle = node instanceof ShuffleExchangeLike;
             return new Size("exchange", isShuffle ? node.outputPartitioning().numPartitions() : 1);
         }
-        if (node instanceof CartesianProductExec) {
+        SparkPlan original = CometNodes.original(node);
+        if (original instanceof CartesianProductExec) {
             return new Size("cross join", product);
         }
-        if (node instanceof UnionExec) {
+        if (original instanceof UnionExec) {
             return new Size("union", sum);
         }
-        if (node instanceof CoalesceExec coalesce) {
+        if (original instanceof CoalesceExec coalesce) {
             return new Size("coalesce", Math.min(coalesce.numPartitions(), most.count));
         }
         return most;

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from api.bootstrap.parts.components import Components
-from api.bootstrap.parts.find_jars import engine_jars
+from api.bootstrap.parts.find_jars import engine_jars, unfetched
 from api.bootstrap.settings import Settings
 from api.bootstrap.wiring.preparations import fetch_jars
 from service.errors.gateway_error import CannotStart
@@ -44,6 +44,28 @@ def test_the_operators_own_jars_are_taken_as_they_are(tmp_path: Path) -> None:
     settings = settings_for(tmp_path, spark_jars=["a.jar"])
     assert engine_jars(settings, (), tmp_path / "jars", is_reading_kafka=True) == (Path("a.jar"),)
     assert fetch_jars(settings, is_all=False) == (Path("a.jar"),)
+
+
+COMET = "org.apache.datafusion:comet-spark-spark4.1_2.13"
+
+
+def test_comets_jar_is_fetched_only_for_gateways_that_use_it(tmp_path: Path) -> None:
+    def wanted(**given: object) -> list[str]:
+        settings = settings_for(tmp_path, **given)
+        found = unfetched(settings, (), tmp_path / "jars", is_reading_kafka=False)
+        return [coordinate for coordinate in found if coordinate.startswith(COMET)]
+
+    assert wanted() == []
+    assert wanted(comet=True) == [f"{COMET}:1.2.0"]
+    assert wanted(comet=True, spark_extra_packages=[f"{COMET}:1.3.0"]) == [f"{COMET}:1.3.0"]
+
+
+def test_the_operators_own_jars_must_have_that_of_comet(tmp_path: Path) -> None:
+    own = settings_for(tmp_path, comet=True, spark_jars=["/jars/comet-spark-spark4.1_2.13-1.2.0.jar"])
+    assert len(engine_jars(own, (), tmp_path / "jars", is_reading_kafka=False)) == 1
+    lacking = settings_for(tmp_path, comet=True, spark_jars=["a.jar"])
+    with pytest.raises(CannotStart, match=rf"{COMET}.*spark_jars"):
+        engine_jars(lacking, (), tmp_path / "jars", is_reading_kafka=False)
 
 
 @pytest.mark.parametrize("warehouse", ["file:///lake", "s3://bucket/lake"])
