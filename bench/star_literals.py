@@ -2,11 +2,11 @@
 
 This measures what a caller gains over stock Spark when no text comes twice. Twelve star queries over TPC-DS
 at scale 1 get other years, months, managers and makers in each round. Two gateway processes on the same
-tables take turns, and are asked the same text: one with every cache on, as in the measure of stock Spark,
-which also keeps sets of rows that other conditions select from; and one with the default settings, asked with
-`dynamicFiltering.enabled: false`. There are fifteen rounds to warm up and fifteen to measure. The numbers of
-rows are compared in each. A ratio is that of the medians; in brackets are the smallest and the largest of
-single rounds.
+tables take turns, and are asked the same text. One has every cache on, as in the measure of stock Spark, and
+also keeps sets of rows that other conditions select from. The other has the default settings, and is asked
+with `dynamicFiltering.enabled: false`. There are fifteen rounds to warm up and fifteen to measure. The
+numbers of rows are compared in each. A ratio is that of the medians; in brackets are the smallest and the
+largest of single rounds.
 """
 
 from __future__ import annotations
