@@ -21,6 +21,7 @@ from service.errors import (
     source_errors,
     statement_errors,
     table_errors,
+    trial_errors,
     unavailable,
 )
 from service.errors.gateway_error import GatewayError
@@ -39,6 +40,7 @@ AREAS: tuple[ModuleType, ...] = (
     source_errors,
     statement_errors,
     table_errors,
+    trial_errors,
     unavailable,
 )
 """The modules that have errors of an area."""

@@ -284,7 +284,8 @@ def test_without_a_token_every_operation_but_the_probes_is_a_401(served: Served)
 
 
 _IDS = dict.fromkeys(
-    ("ingest_id", "stream_id", "maintenance_id", "fingerprint", "key_id", "saved_query_id"), "0" * 16
+    ("ingest_id", "stream_id", "maintenance_id", "trial_id", "fingerprint", "key_id", "saved_query_id"),
+    "0" * 16,
 )
 
 
