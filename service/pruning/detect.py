@@ -90,7 +90,7 @@ class _Detector:
             ),
             tuple(self._relations),
             tuple(self._redundant),
-            has_joining_subqueries=has_joining_subqueries(self._root),
+            has_joining_subqueries=self._has_joining_subqueries,
             has_filters_outside=self._graphs.has_filters_outside,
         )
 
@@ -123,6 +123,10 @@ class _Detector:
                     self._checks.check(candidate, Place(scope, probe.relation, relation), probe.column)
 
     @cached_property
+    def _has_joining_subqueries(self) -> bool:
+        return has_joining_subqueries(self._root)
+
+    @cached_property
     def _relation_context(self) -> RelationContext:
         context = self._context
         fetched = KnownTables(context.tables, min(context.max_build_rows, context.max_fetched_rows))
@@ -133,4 +137,7 @@ class _Detector:
             parameters=context.parameters,
             session=context.session,
             asks_for_files=context.parsed is not None and asks_for_files(context.parsed.sql),
+            # An empty side of a join must be known before the engine turns subqueries into joins. It finds
+            # out too late whether any of the wider rows meets the text's conditions.
+            takes_wider=not self._has_joining_subqueries,
         )

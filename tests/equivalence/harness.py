@@ -135,7 +135,7 @@ class Harness:
         cached = self.prune(sql, parameters)
         if cached.sql != cold.sql:
             self._assert_alike(written, self.run(cached.sql, parameters, cached), sql, cached, compares_files)
-        self._wait_for_relations()
+        self.wait_for_relations()
         local = self.prune(sql, parameters)
         # When a join is eliminated, the text no longer has its relation.
         if local.sql != cached.sql:
@@ -192,7 +192,7 @@ class Harness:
         assert pruned.otherwise is not Reason.COLLECT_FAILED, f"pruning failed: {sql}"
         return pruned
 
-    def _wait_for_relations(self) -> None:
+    def wait_for_relations(self) -> None:
         """Waits until the rows that the query has requested are in memory."""
         wait(list(self._ports.pruner._relations._fetches._running.values()), PATIENCE_S)
 

@@ -12,13 +12,15 @@ class RelationQuery:
     """The rows of one table that a query can need, at one snapshot.
 
     `sql` reads them, and needs `parameter_names` of the query's named parameters. `fingerprint` is the same
-    for two exactly when their rows are.
+    for two exactly when their rows are. `wider` reads all rows of the same table, with the same columns; it
+    is None if these are not known to be few, or are those that this query reads.
     """
 
     rows_of: Build
     sql: str
     fingerprint: str
     parameter_names: frozenset[str] = frozenset()
+    wider: RelationQuery | None = None
 
 
 @dataclass(frozen=True, slots=True)

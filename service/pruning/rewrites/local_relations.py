@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -23,10 +23,18 @@ ALIAS = "t0"
 
 @dataclass(frozen=True, slots=True)
 class RelationAssignment:
-    """Rows that may replace a table, and where the table's name ends in the text."""
+    """Rows that may replace a table, and where the table's name ends in the text.
+
+    The text keeps its conditions, so wider rows may replace the table, too.
+    """
 
     query: RelationQuery
     reference_end: int
+
+    def reading(self, fingerprint: str) -> RelationAssignment:
+        """Returns the assignment of the rows with this fingerprint: of its own, or of the wider ones."""
+        wider = self.query.wider
+        return self if wider is None or wider.fingerprint != fingerprint else replace(self, query=wider)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +42,8 @@ class RelationContext:
     """Everything else that the rows depend on.
 
     `is_named` returns whether the text can mean a column of that name. `asks_for_files`: the query can tell
-    from which file a row comes.
+    from which file a row comes. `takes_wider`: rows that do not meet the text's conditions may be in memory,
+    too.
     """
 
     facts_of: FactsOf
@@ -43,6 +52,7 @@ class RelationContext:
     parameters: Parameters
     session: Mapping[str, str]
     asks_for_files: bool = False
+    takes_wider: bool = True
 
 
 def local_relations(
@@ -64,7 +74,7 @@ def local_relations(
         on_it = () if name in graph.null_supplied else graph.conditions_on(name)
         conditions = list(filter(is_safe_to_render, on_it))
         if conditions or facts.record_count <= context.max_rows:
-            yield RelationAssignment(_query(facts, name, conditions, context), end + 1)
+            yield RelationAssignment(_with_wider(facts, name, conditions, context), end + 1)
 
 
 def named_in(sql: str, tree: exp.Query) -> Callable[[str], bool]:
@@ -125,6 +135,17 @@ def _asks_for_all(node: exp.Expr) -> bool:
 def is_joined_by_the_select(table: exp.Table) -> bool:
     """Whether the table is not inside a join in parentheses, which may be an outer one."""
     return isinstance(table.parent, exp.From | exp.Join) and isinstance(table.parent.parent, exp.Select)
+
+
+def _with_wider(
+    facts: TableFacts, relation: str, conditions: Sequence[exp.Expr], context: RelationContext
+) -> RelationQuery:
+    """Returns the query for the rows, with that for all rows of a table that is known to have few."""
+    query = _query(facts, relation, conditions, context)
+    is_few = 0 < facts.record_count <= context.max_rows
+    if not conditions or not is_few or not context.takes_wider:
+        return query
+    return replace(query, wider=_query(facts, relation, (), context))
 
 
 def _query(

@@ -51,12 +51,14 @@ class ReadKeys:
 class OneReading:
     """The relations that are cached together with filters' keys, by those filters' fingerprints.
 
-    If several filters have keys from one relation, the first to be collected brings it.
+    If several filters have keys from one relation, the first to be collected brings it. `in_memory` are the
+    cached relations that have the keys among their rows, by the same fingerprints.
     """
 
     relations: LocalRelations | None = None
     wanted: Mapping[str, RelationQuery] = field(default_factory=dict)
     brought_by: dict[str, str] = field(default_factory=dict)
+    in_memory: Mapping[str, RelationQuery] = field(default_factory=dict)
 
     def collect(
         self,
@@ -106,7 +108,10 @@ class OneReading:
 
 
 def one_reading(detected: Detected, relations: LocalRelations) -> OneReading:
-    """Returns which relations to read with the keys of the query's filters: those of small tables."""
+    """Returns which relations to read with the keys of the query's filters: those of small tables.
+
+    If wider rows are in memory, exactly those with the keys are read only where they may eliminate a join.
+    """
     wanted = rows_with_keys(detected.detection.assignments, detected.detection.relations)
     small = {
         fingerprint: relation_query
@@ -116,7 +121,18 @@ def one_reading(detected: Detected, relations: LocalRelations) -> OneReading:
             relations.bounds,
         )
     }
-    return OneReading(relations, relations.missing(small))
+    in_memory = {
+        fingerprint: relation
+        for fingerprint, relation_query in small.items()
+        if (relation := relations.in_memory(relation_query)) is not None
+    }
+    eliminable = {join.relation.query.fingerprint for join in detected.detection.redundant_joins}
+    useful = {
+        fingerprint: relation_query
+        for fingerprint, relation_query in small.items()
+        if fingerprint not in in_memory or relation_query.fingerprint in eliminable
+    }
+    return OneReading(relations, relations.missing(useful), in_memory=in_memory)
 
 
 def one_reading_records(

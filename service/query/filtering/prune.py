@@ -211,7 +211,9 @@ class Pruner:
             [place.query for place in places], asked.collecting.parameters, asked.collecting.access
         )
         return [
-            (place, cached[place.query.fingerprint]) for place in places if place.query.fingerprint in cached
+            (place.reading(rows.fingerprint), rows)
+            for place in places
+            if (rows := cached.get(place.query.fingerprint)) is not None
         ]
 
 

@@ -107,10 +107,12 @@ class UncachedKeys:
         if wanted.key_dependencies:
             chained = self._engine_keys.chained(wanted, dependency_keys())
             return UncachedData(self._engine_keys.collect(chained, asked))
+        cached = asked.with_rows.in_memory.get(wanted.fingerprint)
         # The read of rows cannot be refused as a rehearsal, and nothing but time ends it.
-        is_fetching = not asked.is_rehearsal
-        relation = asked.with_rows.fetch(wanted, parameters, asked.access) if is_fetching else None
-        rows_read = "" if relation is None else relation.fingerprint
+        is_fetching = cached is None and not asked.is_rehearsal
+        fetched = asked.with_rows.fetch(wanted, parameters, asked.access) if is_fetching else None
+        rows_read = "" if fetched is None else fetched.fingerprint
+        relation = cached or fetched
         found = None if relation is None else self._from_rows(wanted, relation, asked, keeping)
         found = found or self._with_rows_by_engine(wanted, asked, keeping)
         return UncachedData(found or self._engine_keys.collect(wanted, asked), rows_read=rows_read)

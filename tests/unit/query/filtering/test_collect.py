@@ -24,7 +24,7 @@ from service.model.query.query import Parameters
 from service.ports.engine.query_engine import EngineResult
 from service.query.filtering.collect import CollectBounds, Collector
 from service.query.filtering.collector_threads import CollectorThreads
-from service.query.filtering.engine_keys import KEY_BYTES, Collecting, EngineKeys
+from service.query.filtering.engine_keys import KEY_BYTES, ROWS_NAME, Collecting, EngineKeys
 from service.query.filtering.engine_switches import AGGREGATES_OF_STATISTICS
 from service.query.filtering.fetched_relations import LocalRelations
 from service.query.filtering.one_reading import OneReading
@@ -534,3 +534,31 @@ def test_a_rehearsal_makes_the_engine_read_keys_only(is_rehearsal: bool) -> None
     collector = Collector(FakeKeyCollector(), keys, FakeFilterCache(), LateExecutor(()), FakeClock(), BOUNDS)
     assert collector.prefetch(wanted, {}, asked, 20).data == keys_of((1,))
     assert len(fetched.fetches) == (0 if is_rehearsal else 1)
+
+
+@pytest.mark.parametrize("is_evicted", [False, True], ids=["in memory", "evicted"])
+def test_keys_that_only_the_engine_reads_come_from_wider_rows_in_memory(is_evicted: bool) -> None:
+    source = "`lake`.`tpcds`.`date_dim` VERSION AS OF 2 AS `t0`"
+    wanted = replace(
+        date_filter(),
+        filtering_query=f"SELECT DISTINCT `t0`.`d_date_sk` FROM {source} WHERE `t0`.`d_year` = 1",
+    )
+    whole = RelationQuery(
+        replace(wanted.build, predicate=""), f"SELECT `t0`.`d_date_sk` FROM {source}", "whole"
+    )
+    fetched = FakeRelations()
+    relations = LocalRelations(fetched, LateExecutor(()), RelationBounds(max_rows=100, max_bytes=10_000))
+    with_rows = OneReading(relations, in_memory={wanted.fingerprint: whole})
+    asked = Collecting((), lambda: False, FULL_ACCESS, with_rows=with_rows)
+    outcomes = (QueryFailed("The rows no longer exist."),) if is_evicted else ()
+    engine = FakeEngine(*outcomes, answer((1,), (1,)))
+    keys = EngineKeys(engine, 100 * KEY_BYTES, max_ranges=3)
+    collector = Collector(FakeKeyCollector(), keys, FakeFilterCache(), LateExecutor(()), FakeClock(), BOUNDS)
+    found = collector.prefetch(wanted, {}, asked, 20)
+    assert (found.data, found.rows_read, fetched.fetches) == (keys_of((1,)), "", [])
+    first, *others = engine.runs
+    assert (first.sql, first.relations) == (
+        f"SELECT `t0`.`d_date_sk` FROM `{ROWS_NAME}` AS `t0` WHERE `t0`.`d_year` = 1",
+        {ROWS_NAME: "whole"},
+    )
+    assert [run.sql for run in others] == ([wanted.filtering_query] if is_evicted else [])

@@ -14,7 +14,7 @@ from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.query import Parameter
 from service.model.tables.tables import TableName
 from service.ports.filters.filter_keys import KeysAndRows
-from service.query.filtering.fetched_relations import LocalRelations
+from service.query.filtering.fetched_relations import ASKED_BEFORE_FETCHED_BESIDE_WIDER, LocalRelations
 from tests.fakes.relations import BYTES_PER_ROW, FakeRelations
 
 DAYS = Build((TableName("lake", "shop", "days"),), ("k",), "year = 2000", (3,))
@@ -41,6 +41,14 @@ class Later(Executor):
 
 def query(key: str, *parameters: str) -> RelationQuery:
     return RelationQuery(DAYS, "SELECT …", key, frozenset(parameters))
+
+
+WHOLE = query("whole")
+
+
+def under(condition: str) -> RelationQuery:
+    """Returns the rows of a small table under a condition."""
+    return replace(query(condition, "year"), wider=WHOLE)
 
 
 def cached(relations: LocalRelations, *keys: str) -> set[str]:
@@ -153,6 +161,104 @@ def test_only_the_parameters_that_the_rows_depend_on_are_handed_on() -> None:
         relations.cached([query("a", "year")], parameters, FULL_ACCESS)
     later.work()
     assert [given for _, given in engine.fetches] == [{"year": Parameter(2000)}]
+
+
+def asked(relations: LocalRelations, *conditions: str) -> list[str]:
+    """Asks for the rows under each condition, one query after the other; returns those that each reads."""
+    found = (relations.cached([under(condition)], {}, FULL_ACCESS) for condition in conditions)
+    return [next((rows.fingerprint for rows in each.values()), "") for each in found]
+
+
+def widened() -> tuple[LocalRelations, FakeRelations, Later]:
+    """Returns relations that have the whole table in memory, and none under a condition."""
+    later, engine = Later(), FakeRelations()
+    relations = LocalRelations(engine, later, BOUNDS)
+    asked(relations, "a", "b", "c")
+    assert later.work() == 1
+    return relations, engine, later
+
+
+def test_the_whole_table_is_fetched_for_the_third_condition() -> None:
+    later, engine = Later(), FakeRelations()
+    relations = LocalRelations(engine, later, BOUNDS)
+    parameters = {"year": Parameter(2000)}
+    for condition in "abc":
+        assert later.work() == 0
+        assert relations.cached([under(condition)], parameters, FULL_ACCESS) == {}
+    assert later.work() == 1
+    assert engine.fetches == [(WHOLE, {})]
+    assert asked(relations, "c", "d") == ["whole", "whole"]
+
+
+def test_one_condition_that_is_repeated_does_not_fetch_the_whole_table() -> None:
+    later, engine = Later(), FakeRelations()
+    relations = LocalRelations(engine, later, BOUNDS)
+    assert asked(relations, "a", "b", "a", "b") == ["", "", "", ""]
+    later.work()
+    assert asked(relations, *"ababab") == [*"ababab"]
+    assert [found.fingerprint for found, _ in engine.fetches] == ["a", "b"]
+
+
+def test_rows_under_the_condition_itself_come_first() -> None:
+    relations, engine, _ = widened()
+    engine.fetch(under("a"), {}, BOUNDS, FULL_ACCESS)
+    assert asked(relations, "a", "b") == ["a", "whole"]
+    assert (relations.in_memory(under("a")), relations.in_memory(under("b"))) == (under("a"), WHOLE)
+
+
+def test_beside_the_whole_table_only_a_condition_that_is_asked_often_has_its_rows() -> None:
+    relations, _, later = widened()
+    for _ in range(ASKED_BEFORE_FETCHED_BESIDE_WIDER - 2):
+        assert asked(relations, "a") == ["whole"]
+    assert later.work() == 0
+    assert asked(relations, "a") == ["whole"]
+    assert later.work() == 1
+    assert asked(relations, "a", "b") == ["a", "whole"]
+
+
+def test_rows_that_the_engine_read_with_keys_count_as_conditions() -> None:
+    later, engine = Later(), FakeRelations()
+    relations = LocalRelations(engine, later, BOUNDS)
+    for condition in "abc":
+        assert later.work() == 0
+        assert relations.fetch(under(condition), {}, FULL_ACCESS)
+    assert later.work() == 1
+    assert relations.in_memory(under("d")) == WHOLE
+
+
+def test_a_whole_table_that_is_too_large_is_fetched_once() -> None:
+    later, engine = Later(), FakeRelations()
+    engine.row_counts["whole"] = BOUNDS.max_rows + 1
+    relations = LocalRelations(engine, later, BOUNDS)
+    for condition in "abcdefg":
+        assert asked(relations, condition) == [""]
+        later.work()
+    assert [found.fingerprint for found, _ in engine.fetches] == ["whole"]
+
+
+def test_a_whole_table_that_was_evicted_is_fetched_for_three_further_conditions() -> None:
+    relations, engine, later = widened()
+    engine.lose()
+    assert asked(relations, "d", "e") == ["", ""]
+    assert later.work() == 0
+    assert asked(relations, "f") == [""]
+    assert later.work() == 1
+
+
+def test_a_whole_table_that_is_not_to_be_trusted_stands_for_no_rows() -> None:
+    relations, _, later = widened()
+    relations.disable(frozenset({"whole"}))
+    assert asked(relations, "d", "e", "f", "d") == ["", "", "", ""]
+    assert later.work() == 1, "only the rows of the condition that was asked for twice"
+    assert asked(relations, "d") == ["d"]
+    assert relations.in_memory(under("e")) is None
+
+
+def test_it_stands_for_no_rows_that_are_not_to_be_trusted_either() -> None:
+    relations, _, _ = widened()
+    relations.disable(frozenset({"a"}))
+    assert asked(relations, "a") == [""]
+    assert relations.in_memory(under("a")) is None
 
 
 class _Losing(FakeRelations):
