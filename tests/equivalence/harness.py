@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isclose
 from types import MappingProxyType
 from typing import Any
@@ -271,6 +271,16 @@ def more_files(
         if _are_more(known, counts):
             found.append(f"{table}: {counts}, of {known} as written")
     return found
+
+
+def selected_by(scans: Iterable[ScanRecord]) -> list[str]:
+    """Returns what scans selected, in an order of its own, but for what depends on the moment.
+
+    Row groups are counted by readers, and a query that has all of its rows leaves some files unopened.
+    """
+    return sorted(
+        repr(replace(scan, metrics=replace(scan.metrics, planning_ms=0, row_groups=None))) for scan in scans
+    )
 
 
 def _are_more(known: list[int], counts: list[int]) -> bool:

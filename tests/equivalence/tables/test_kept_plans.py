@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, note, reject, seed, settings
@@ -23,14 +22,13 @@ from service.model.policies.policies import ColumnMask, Grant, PolicySet, RowFil
 from service.model.policies.table_patterns import TablePattern
 from service.model.query.planned_work import PlannedWork
 from service.policies.compiled_policies import CompiledPolicies, RoleAccess
-from service.ports.engine.query_engine import EngineResult
 from service.query.filtering.pruned_query import PrunedQuery
 from spark_session.engine.engine import SparkEngine
 from spark_session.engine.engine_caches import EngineCache
 from spark_session.session.child_sessions import POOL
 from tests.equivalence.generated_checks import TIMEOUT_S, seed_of_run
 from tests.equivalence.generator import queries
-from tests.equivalence.harness import EngineGaveUp, Harness, different_rows
+from tests.equivalence.harness import EngineGaveUp, Harness, different_rows, selected_by
 from tests.equivalence.lakehouse import SCHEMA, Layout, append, created
 from tests.equivalence.policed import ANALYST, EVERYTHING
 from tests.soak import SOAK
@@ -251,11 +249,7 @@ def _assert_alike(plain: Harness, keeping_plans: Harness, pruned: PrunedQuery) -
         found = keeping_plans.run(pruned.sql, (), pruned)
         assert found.columns == expected.columns
         assert not different_rows(expected.rows, found.rows), pruned.sql
-        assert _selected(expected) == _selected(found), pruned.sql
-
-
-def _selected(result: EngineResult) -> list[str]:
-    return sorted(repr(replace(scan, metrics=replace(scan.metrics, planning_ms=0))) for scan in result.scans)
+        assert selected_by(expected.scans) == selected_by(found.scans), pruned.sql
 
 
 def _spark(gateway: Gateway, sql: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, note, reject, seed, settings
@@ -14,13 +13,12 @@ from pyiceberg.types import IntegerType, LongType, StringType
 from service.errors.query_errors import QueryFailed
 from service.gateway import Gateway
 from service.model.operations.usage import CacheUse
-from service.ports.engine.query_engine import EngineResult
 from service.query.filtering.pruned_query import PrunedQuery
 from spark_session.engine.engine import SparkEngine
 from spark_session.engine.engine_caches import EngineCache
 from tests.equivalence.generated_checks import TIMEOUT_S, seed_of_run
 from tests.equivalence.generator import queries
-from tests.equivalence.harness import EngineGaveUp, Harness, different_rows
+from tests.equivalence.harness import EngineGaveUp, Harness, different_rows, selected_by
 from tests.equivalence.lakehouse import SCHEMA, Layout, append, created
 from tests.soak import SOAK
 from tests.thorough import IS_THOROUGH
@@ -104,11 +102,7 @@ def _assert_alike(by_iceberg: Harness, from_memory: Harness, sql: str) -> None:
     for pruned in (PrunedQuery(sql), by_iceberg.prune(sql)):
         expected, found = (each.run(pruned.sql, pruned=pruned) for each in (by_iceberg, from_memory))
         assert not different_rows(expected.rows, found.rows), pruned.sql
-        assert _selected(expected) == _selected(found), pruned.sql
-
-
-def _selected(result: EngineResult) -> list[str]:
-    return sorted(repr(replace(scan, metrics=replace(scan.metrics, planning_ms=0))) for scan in result.scans)
+        assert selected_by(expected.scans) == selected_by(found.scans), pruned.sql
 
 
 def _spark(gateway: Gateway, sql: str) -> None:
