@@ -27,6 +27,8 @@ from sluice_client.listing.layout_trial import (
 )
 
 LOOK_S = 1.0
+_NOT_TRIED = frozenset({"BLOOM_FILTER"})
+"""The gateway refuses trials of these."""
 _ALL, _NONE = "all scans", "no filter"
 _COLUMNS = {
     "filter": "STRING",
@@ -75,9 +77,10 @@ def run(
 
 def _best(session: Session, table: str, days: int | None) -> str:
     found = session.run(advise(table, session.context, days))
-    if not found.advice:
-        raise Failed(f"There is no advice for {table}, so nothing is tried.")
-    return found.advice[0].kind
+    best = next((advice.kind for advice in found.advice if advice.kind not in _NOT_TRIED), None)
+    if best is None:
+        raise Failed(f"There is no advice for {table} that a trial can compare, so nothing is tried.")
+    return best
 
 
 def _ended(session: Session, table: str, kind: str, days: int | None) -> LayoutTrial:
