@@ -103,7 +103,7 @@ def test_a_result_of_100_mb_stays_fluid(logged_in: LoggedIn) -> None:
     page.set_default_timeout(LOAD_MS)
     run(page, LARGE)
     page.get_by_role("button", name="Run it without this limit").click()
-    page.get_by_text(f"{ROWS:,} rows", exact=True).wait_for()
+    page.get_by_role("region", name="Result").get_by_text(f"{ROWS:,} rows", exact=True).wait_for()
     page.get_by_role("grid").wait_for()
     figures = {}
     page.evaluate(RECORDS)
