@@ -211,4 +211,4 @@ LOCK := --quiet --upgrade --generate-hashes --universal --python-version 3.11 --
 clean: ## remove .venv and all data of the demo
 	@rm -rf .venv .sluice
 
-.PHONY: help demo serve test check soak drill write-kills failover rolling upgrade cluster load mutate dbt-test dialect-test faults bench docs chart image image-test compose-test alerts-test console console-test console-frames wheel setup lock clean drivers-test
+.PHONY: help demo serve test check soak drill write-kills failover rolling upgrade cluster load mutate dbt-test drivers-test dialect-test comet-test faults bench docs chart image image-test compose-test alerts-test console console-test console-frames wheel setup lock clean
