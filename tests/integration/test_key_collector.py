@@ -190,8 +190,22 @@ _LITERALS = {
     "n": st.integers(-4, 6).map(str),
     "s": st.sampled_from(["''", "'a'", "'ab'", "'b'", "'ä'", "'Ab'"]),
     "d": st.integers(27, 31).map(lambda day: f"CAST('1969-12-{day}' AS DATE)")
-    | st.integers(1, 4).map(lambda day: f"DATE '1970-01-0{day}'"),
-    "m": st.integers(-4, 4).map(lambda quarters: f"{quarters * 0.25:.2f}"),
+    | st.integers(1, 4).map(lambda day: f"DATE '1970-01-0{day}'")
+    | st.builds(
+        "{} {} {}".format,
+        st.sampled_from(["DATE '1969-12-31'", "CAST('1970-01-31' AS DATE)", "DATE '1972-02-29'"]),
+        st.sampled_from("+-"),
+        st.integers(-3, 32).map(str)
+        | st.builds(
+            "INTERVAL {}{}{} {}".format,
+            *(st.just("'"), st.integers(-26, 32), st.just("'")),
+            st.sampled_from(["DAY", "DAYS", "month", "YEAR"]),
+        )
+        | st.builds("INTERVAL {} {}".format, st.integers(0, 32), st.sampled_from(["DAYS", "MONTHS"])),
+    )
+    | st.integers(-3, 3).map(lambda days: f"date_add(DATE '1970-01-01', {days})"),
+    "m": st.integers(-4, 4).map(lambda quarters: f"{quarters * 0.25:.2f}")
+    | st.sampled_from(["0.5", "-0.5000", "0", "-1", "(1 - 1)", "0.251", "1.0"]),
 }
 
 

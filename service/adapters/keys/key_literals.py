@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import calendar
 import re
 from collections.abc import Mapping
-from datetime import date
-from decimal import Decimal
-from typing import Any
+from datetime import date, timedelta
+from decimal import Context, Decimal, localcontext
 
 from pyiceberg.types import DateType, DecimalType, IcebergType, IntegerType, LongType, StringType
 from sqlglot import exp
@@ -17,8 +17,13 @@ from service.model.query.query import Parameter, Parameters
 _INT = 2**31
 _BITS = {IntegerType: 31, LongType: 63}
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
-_DECIMAL = re.compile(r"\d+\.\d+")
-_CAST_TO_DATE = (exp.Cast, exp.TryCast)
+_DECIMAL = re.compile(r"\d{1,38}\.\d{1,38}")
+_COUNT = re.compile(r"-?\d{1,6}")
+_MONTHS = {"MONTH": 1, "MONTHS": 1, "YEAR": 12, "YEARS": 12}
+_DAYS = {"DAY", "DAYS"}
+# An integer is compared as a decimal of ten digits, and a decimal has at most 38 of them.
+_MOST_SCALE_BESIDE_INTEGERS = 28
+_EXACT = Context(prec=100)
 
 
 class NotTranslatable(Exception):
@@ -31,6 +36,8 @@ def literal_value(node: exp.Expr, type_: IcebergType, parameters: Parameters) ->
     >>> literal_value(exp.Literal.number(7), LongType(), ())
     7
 
+    Days and months that are added to a date are added here, as Spark does it.
+
     Raises:
         NotTranslatable: it is not a literal, or one of another type.
     """
@@ -42,8 +49,8 @@ def literal_value(node: exp.Expr, type_: IcebergType, parameters: Parameters) ->
             return _within(_integer(node), type_)
         case StringType():
             return _string(node)
-        case DateType() if isinstance(node, _CAST_TO_DATE) and node.to.this == exp.DType.DATE:
-            return _day(_string(node.this))
+        case DateType():
+            return _date(node)
         case DecimalType():
             return _decimal(node, type_)
         case _:
@@ -108,12 +115,48 @@ def _day(text: str) -> date:
         raise NotTranslatable from error
 
 
+def _date(node: exp.Expr) -> date:
+    node = node.unnest()
+    match node:
+        case exp.Cast() if node.to.this == exp.DType.DATE:
+            return _day(_string(node.this))
+        case exp.Add() | exp.Sub():
+            return _moved(_date(node.this), node.expression.unnest(), -1 if isinstance(node, exp.Sub) else 1)
+        case exp.TsOrDsAdd() if node.text("unit").upper() == "DAY":
+            return _moved(_date(node.this), node.expression.unnest(), 1)
+        case _:
+            raise NotTranslatable
+
+
+def _moved(day: date, by: exp.Expr, sign: int) -> date:
+    """Adds days, or months, which end on the last day of a shorter month."""
+    try:
+        if not isinstance(by, exp.Interval):
+            return day + timedelta(days=sign * _small(_integer(by)))
+        unit, count = by.text("unit").upper(), by.this
+        if not isinstance(count, exp.Literal) or not _COUNT.fullmatch(count.name):
+            raise NotTranslatable
+        if unit in _DAYS:
+            return day + timedelta(days=sign * int(count.name))
+        months = day.year * 12 + day.month - 1 + sign * int(count.name) * _MONTHS[unit]
+        year, month = months // 12, months % 12 + 1
+        return date(year, month, min(day.day, calendar.monthrange(year, month)[1]))
+    except (KeyError, OverflowError, ValueError, calendar.IllegalMonthError) as error:
+        raise NotTranslatable from error
+
+
 def _decimal(node: exp.Expr, type_: DecimalType) -> Decimal:
-    if isinstance(node, exp.Neg):
-        return -_decimal(node.this.unnest(), type_)
-    if not isinstance(node, exp.Literal) or node.is_string or not _DECIMAL.fullmatch(node.name):
+    """Returns a number that the type holds exactly, with as many digits behind the point as the type."""
+    is_negative = isinstance(node, exp.Neg)
+    number = node.this.unnest() if is_negative else node
+    if isinstance(number, exp.Literal) and not number.is_string and _DECIMAL.fullmatch(number.name):
+        value = Decimal(number.name) * (-1 if is_negative else 1)
+    elif type_.scale <= _MOST_SCALE_BESIDE_INTEGERS:
+        value = Decimal(_integer(node))
+    else:
         raise NotTranslatable
-    value: Any = Decimal(node.name)
-    if -value.as_tuple().exponent != type_.scale or len(value.as_tuple().digits) > type_.precision:
+    with localcontext(_EXACT):
+        exact = value.quantize(Decimal(1).scaleb(-type_.scale))
+    if exact != value or len(exact.as_tuple().digits) > type_.precision:
         raise NotTranslatable
-    return Decimal(node.name)
+    return exact
