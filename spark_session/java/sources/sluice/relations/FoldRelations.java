@@ -70,8 +70,11 @@ public final class FoldRelations extends Rule<LogicalPlan> {
         if (key == null) {
             return ConvertToLocalRelation$.MODULE$.apply(operator);
         }
-        Seq<InternalRow> made = cache.derived(known, key, settings, () ->
-            ConvertToLocalRelation$.MODULE$.apply(operator) instanceof LocalRelation relation ? relation : null);
+        Seq<InternalRow> made = cache.derived(known, key, settings, () -> {
+            LocalRelation few = operator instanceof Filter filter ? FewRows.of(filter, rows, known) : null;
+            LogicalPlan found = few == null ? ConvertToLocalRelation$.MODULE$.apply(operator) : few;
+            return found instanceof LocalRelation relation ? relation : null;
+        });
         if (made == null) {
             return operator;
         }

@@ -19,6 +19,11 @@ record KnownRows(long number, InternalRow[] rows, long bytes, RelationCache cach
         return cache.broadcast(this, mode, settings);
     }
 
+    /** Returns the places of the rows in the order of a column, whose type has one. */
+    SortedPlaces sortedBy(int column) {
+        return cache.sortedBy(this, column);
+    }
+
     /** Plans are printed with it. */
     @Override
     public String toString() {

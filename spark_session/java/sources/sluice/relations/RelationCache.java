@@ -50,6 +50,8 @@ public final class RelationCache {
 
     private record Derived(long from, List<Object> operator, Map<String, String> settings) {}
 
+    private record Sorted(long rows, int column) {}
+
     private record Hashed(long rows, BroadcastMode mode, Map<String, String> settings) {}
 
     /**
@@ -143,6 +145,14 @@ public final class RelationCache {
             return new BoundedEntries.Entry(add(rows), keyBytes + sizeOf(rows.toArray(InternalRow[]::new)));
         });
         return found == SAME ? sequence(from.rows()) : (Seq<InternalRow>) found;
+    }
+
+    /** Returns the places of rows in the order of a column. Orders them if need be. */
+    SortedPlaces sortedBy(KnownRows rows, int column) {
+        return (SortedPlaces) entries.get(new Sorted(rows.number(), column), () -> {
+            SortedPlaces sorted = SortedPlaces.of(rows.rows(), column);
+            return new BoundedEntries.Entry(sorted, sorted.bytes());
+        });
     }
 
     /** Returns the rows as a join reads them, broadcast. Makes the broadcast if need be. */

@@ -62,7 +62,7 @@ final class RowKeys {
     }
 
     /** Returns the expression with places instead of columns, whose numbers differ from query to query. */
-    private static Expression placed(Expression expression, List<Attribute> columns) {
+    static Expression placed(Expression expression, List<Attribute> columns) {
         return expression.transform(where(Attribute.class::isInstance, found -> {
             Attribute column = (Attribute) found;
             OptionalInt place = IntStream.range(0, columns.size())
