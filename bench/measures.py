@@ -49,6 +49,7 @@ from bench import (
     star_queries,
     stock_spark,
     tpcds,
+    tpcds_first,
     tpcds_lake,
     tracing_cost,
     two_workers,
@@ -135,6 +136,9 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
             first_queries.__doc__ or "", first_queries.measure, first_queries.draw, tpcds_lake.load
         ),
         "tpcds": Measure(tpcds.__doc__ or "", tpcds.measure, tpcds.draw, tpcds_lake.load),
+        "tpcds-first": Measure(
+            tpcds_first.__doc__ or "", tpcds_first.measure, tpcds_first.draw, tpcds_lake.load
+        ),
         "comet": Measure(comet.__doc__ or "", comet.measure, comet.draw, tpcds_lake.load),
         "policed-select-1": Measure(
             policed_select_one.__doc__ or "", policed_select_one.measure, policed_select_one.draw
