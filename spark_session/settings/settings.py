@@ -178,9 +178,10 @@ def _defaults(settings: SparkSettings) -> dict[str, str]:
         "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
         # The default refuses a struct with two fields of one name, which Spark itself can return.
         "spark.sql.execution.pandas.structHandlingMode": "row",
-        # A query takes about ten classes. With Spark's default of 100, the dozen queries of a dashboard evict
-        # each other's classes, and every one is compiled and warmed up again.
-        "spark.sql.codegen.cache.maxEntries": "1000",
+        # A query takes ten to fifty classes. With Spark's default of 100, the dozen queries of a dashboard
+        # evict each other's classes, and every one is compiled and warmed up again; with 1,000, the hundred
+        # texts of TPC-DS do. So many classes take about 100 MB outside the heap.
+        "spark.sql.codegen.cache.maxEntries": "5000",
         # The gateway keeps its own records; Spark's history would only fill the driver's heap.
         "spark.sql.ui.retainedExecutions": "20",
         "spark.ui.retainedJobs": "50",
