@@ -128,8 +128,8 @@ class PruningSettings(BaseModel):
         64 * MIB,
         ge=0,
         le=64 * GIB,
-        description="memory for parsed texts of queries, and as much again for the filters found in them; a"
-        " text takes about 120 times its length",
+        description="memory for parsed texts of queries, as much again for the filters found in them, and"
+        " again for the texts with these; a text takes about 120 times its length",
     )
     rewrites: Listed[RewriteKind] = Field(
         tuple(RewriteKind), description="changes to a query's text besides its filters"
