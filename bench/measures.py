@@ -20,6 +20,7 @@ from bench import (
     first_queries,
     flight_read,
     hive_columns,
+    hive_jdbc,
     kept_rows,
     large_ingest,
     large_result,
@@ -39,6 +40,7 @@ from bench import (
     policed_star_queries,
     policy_decisions,
     pruning_step,
+    read_table,
     request_rates,
     reused_result,
     select_one,
@@ -107,6 +109,9 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
             policy_decisions.__doc__ or "", policy_decisions.measure, policy_decisions.draw
         ),
         "hive-columns": Measure(hive_columns.__doc__ or "", hive_columns.measure, hive_columns.draw),
+        "hive-jdbc": Measure(
+            hive_jdbc.__doc__ or "", hive_jdbc.measure, hive_jdbc.draw, read_table.make_table
+        ),
         "clients": Measure(clients.__doc__ or "", clients.measure, clients.draw),
         "requests": Measure(request_rates.__doc__ or "", request_rates.measure, request_rates.draw),
         "long-poll": Measure(long_poll.__doc__ or "", long_poll.measure, long_poll.draw),
