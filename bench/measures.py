@@ -14,6 +14,7 @@ from bench import (
     clients,
     comet,
     compacted_logs,
+    connect,
     dashboards,
     demo_query,
     file_cache,
@@ -112,6 +113,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "hive-jdbc": Measure(
             hive_jdbc.__doc__ or "", hive_jdbc.measure, hive_jdbc.draw, read_table.make_table
         ),
+        "connect": Measure(connect.__doc__ or "", connect.measure, connect.draw),
         "clients": Measure(clients.__doc__ or "", clients.measure, clients.draw),
         "requests": Measure(request_rates.__doc__ or "", request_rates.measure, request_rates.draw),
         "long-poll": Measure(long_poll.__doc__ or "", long_poll.measure, long_poll.draw),
