@@ -194,6 +194,12 @@ async def test_metadata_calls_are_operations_with_rows() -> None:
             operation = operation_of(await client.call(method, client.session, **request))
             assert (await client.call("GetOperationStatus", operation))[2] == OperationState.FINISHED
             assert rows_of(await client.call("FetchResults", operation, maxRows=9))[place] == expected
+        server.gateway.identifier_fields = ("sr_returned_date_sk",)
+        key = operation_of(
+            await client.call("GetPrimaryKeys", client.session, schemaName="tpcds", tableName="store_returns")
+        )
+        columns = rows_of(await client.call("FetchResults", key, maxRows=9))
+        assert columns[:5] == [[b"lake"], [b"tpcds"], [b"store_returns"], [b"sr_returned_date_sk"], [1]]
         types = operation_of(await client.call("GetTypeInfo", client.session))
         assert b"DECIMAL" in rows_of(await client.call("FetchResults", types, maxRows=99))[0]
         functions = operation_of(await client.call("GetFunctions", client.session, functionName="2"))
