@@ -14,12 +14,14 @@ from bench import (
     clients,
     comet,
     compacted_logs,
+    connect,
     dashboards,
     demo_query,
     file_cache,
     first_queries,
     flight_read,
     hive_columns,
+    hive_jdbc,
     kept_rows,
     large_ingest,
     large_result,
@@ -39,6 +41,7 @@ from bench import (
     policed_star_queries,
     policy_decisions,
     pruning_step,
+    read_table,
     request_rates,
     reused_result,
     select_one,
@@ -108,6 +111,10 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
             policy_decisions.__doc__ or "", policy_decisions.measure, policy_decisions.draw
         ),
         "hive-columns": Measure(hive_columns.__doc__ or "", hive_columns.measure, hive_columns.draw),
+        "hive-jdbc": Measure(
+            hive_jdbc.__doc__ or "", hive_jdbc.measure, hive_jdbc.draw, read_table.make_table
+        ),
+        "connect": Measure(connect.__doc__ or "", connect.measure, connect.draw),
         "clients": Measure(clients.__doc__ or "", clients.measure, clients.draw),
         "requests": Measure(request_rates.__doc__ or "", request_rates.measure, request_rates.draw),
         "long-poll": Measure(long_poll.__doc__ or "", long_poll.measure, long_poll.draw),

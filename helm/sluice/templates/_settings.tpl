@@ -181,6 +181,7 @@
 {{- include "sluice.setting" (dict "root" . "name" "hive_max_unread_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "hive_fetch_max_rows" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "hive_fetch_max_bytes" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "hive_kept_chunks_max_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "hive_max_operations" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "hive_max_operations_per_session" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "hive_operation_idle_s" "kind" "integer") }}
