@@ -10,6 +10,7 @@ from service.advice.advice_options import AdviceOptions
 from service.advice.chunks import OutOfTime
 from service.advice.coded_layout import CodedLayout, coded_layout
 from service.advice.other_advice import bloom_filter_advice, compaction_advice, partition_advice
+from service.advice.predicted_reads import with_sizes
 from service.advice.sort_advice import file_size_advice, sort_advice
 from service.errors.table_errors import LayoutUnknown
 from service.model.query.layout_advice import (
@@ -22,6 +23,7 @@ from service.model.query.layout_advice import (
 )
 from service.model.query.scan_metrics import ScanRecord
 from service.model.tables.table_layout import TableLayout
+from service.ports.tables.rewritten_rows import RewrittenRows
 
 _WAY_OF_ASKING = Callable[[], LayoutAdvice | None]
 
@@ -32,22 +34,26 @@ def advise(
     since: datetime,
     options: AdviceOptions,
     is_late: Callable[[], bool] = lambda: False,
+    rewritten: RewrittenRows | None = None,
 ) -> TableAdvice:
     """Returns what would save the scans most. It stops early, and says so, once `is_late`.
+
+    Without `rewritten`, rows are taken to need as much space after a change as now.
 
     Raises:
         LayoutUnknown: it is late before the scans are simulated on the files of now.
     """
     explained = [scan for scan in scans if is_explained(scan, layout)]
     try:
-        coded = coded_layout(layout, explained, is_late)
+        coded = coded_layout(layout, explained, is_late, rewritten)
     except OutOfTime:
         raise LayoutUnknown("The recorded scans were not simulated in time.") from None
     found: list[LayoutAdvice] = []
     notes = list(_notes(coded, explained))
     if explained and layout.files and layout.is_simulated:
         try:
-            for advice in _answers(coded, options):
+            for unsized in _answers(coded, options):
+                advice = with_sizes(coded, unsized)
                 if _is_worth(advice, options):
                     found.append(advice)
         except OutOfTime:

@@ -54,15 +54,17 @@ def run_trial(
     return drop_trial(trial, ports)
 
 
-def drop_trial(trial: LayoutTrial, ports: TrialPorts) -> LayoutTrial:
+def drop_trial(trial: LayoutTrial, ports: TrialPorts, *, is_last: bool = True) -> LayoutTrial:
     """Drops the copy of a trial that has ended, and records it. If the copy stays, the trial stays open.
+
+    It also stays open unless this `is_last`: then something may still write to the copy.
 
     Raises:
         MetricsStoreDown: nothing was recorded.
     """
     try:
         ports.copies.drop(trial.request.table, trial.trial_id)
-        trial = replace(trial, is_dropped=True)
+        trial = replace(trial, is_dropped=is_last)
     except TableNotFound:
         # Its folder went with the table, or nobody can find it any more.
         trial = replace(trial, is_dropped=True)
@@ -105,14 +107,14 @@ def _tried(
     request = trial.request
     basis = ports.advice.basis(request.table, access, request.days, ADVICE_WAIT_S)
     layout = basis.layout
-    found = advise(layout, basis.scans, basis.since, ports.advice.options, basis.is_late)
+    found = advise(layout, basis.scans, basis.since, ports.advice.options, basis.is_late, basis.rewritten)
     advice = next((advice for advice in found.advice if advice.kind is request.kind), None)
     if advice is None or found.snapshot_id is None:
         raise AdviceNotFound
     check_size(request.table, layout.byte_count, max_table_bytes)
     explained = [scan for scan in basis.scans if is_explained(scan, layout)]
     # As long as the advice took to be found, which was in time.
-    coded = coded_layout(layout, explained, lambda: False)
+    coded = coded_layout(layout, explained, lambda: False, basis.rewritten)
     predicted = predicted_reads(coded, advice)
     scans = equal_scans(explained, coded.scan_numbers)
     trial = replace(trial, state=TrialState.REWRITING, snapshot_id=found.snapshot_id)
