@@ -25,6 +25,7 @@ from service.model.query.scan_metrics import ScanRecord
 from service.model.tables.table_layout import TableLayout
 from service.ports.tables.rewritten_rows import RewrittenRows
 
+_AS_NOW = "The size of files was not predicted for all advice: there, rows take as much space as now."
 _WAY_OF_ASKING = Callable[[], LayoutAdvice | None]
 
 
@@ -52,12 +53,15 @@ def advise(
     notes = list(_notes(coded, explained))
     if explained and layout.files and layout.is_simulated:
         try:
-            for unsized in _answers(coded, options):
-                advice = with_sizes(coded, unsized)
-                if _is_worth(advice, options):
-                    found.append(advice)
+            for advice in _answers(coded, options):
+                found.append(advice)
         except OutOfTime:
             notes.append("Time was up before all kinds of advice were tried.")
+    # After all kinds were tried: it takes long.
+    found = [with_sizes(coded, advice) for advice in found]
+    found = [advice for advice in found if _is_worth(advice, options)]
+    if rewritten is not None and any(map(_lacks_size, found)):
+        notes.append(_AS_NOW)
     return TableAdvice(
         table=layout.table,
         snapshot_id=layout.snapshot_id,
@@ -115,6 +119,10 @@ def _questions(coded: CodedLayout, options: AdviceOptions) -> Iterator[_WAY_OF_A
         yield lambda: file_size_advice(coded, options)
         yield lambda: bloom_filter_advice(coded, columns, options)
     yield lambda: compaction_advice(coded)
+
+
+def _lacks_size(advice: LayoutAdvice) -> bool:
+    return not advice.is_size_predicted and advice.kind is not AdviceKind.BLOOM_FILTER
 
 
 def _is_worth(advice: LayoutAdvice, options: AdviceOptions) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from service.advice.chunks import Chunks, ScanReads
+from service.advice.chunks import Chunks, OutOfTime, ScanReads
 from service.advice.coded_layout import CodedLayout
 from service.advice.other_advice import SMALL_SHARE, bloom_filter_reads
 from service.advice.partition_keys import partition_keys
@@ -53,14 +53,16 @@ def predicted_reads(coded: CodedLayout, advice: LayoutAdvice) -> PredictedReads:
 
 
 def with_sizes(coded: CodedLayout, advice: LayoutAdvice) -> LayoutAdvice:
-    """Returns the advice with the bytes that are read if files get another size; as it is if it is unknown.
+    """Returns the advice with the bytes that are read if files get another size.
 
-    Raises:
-        OutOfTime: it is late.
+    If that is unknown, or it is late, it returns the advice as it is.
     """
     if coded.rewritten is None or advice.kind is AdviceKind.BLOOM_FILTER:
         return advice
-    found = predicted_reads(coded, advice)
+    try:
+        found = predicted_reads(coded, advice)
+    except OutOfTime:
+        return advice
     return replace(advice, after=coded.sum(found.scans), is_size_predicted=found.is_size_predicted)
 
 

@@ -102,7 +102,7 @@ def _with_dictionary(rows: pa.Table, options: ParquetOptions) -> Iterator[str]:
     for field in rows.schema:
         if pa.types.is_nested(field.type):
             yield from _leaves(field)
-        elif _is_smaller(first[field.name].drop_null()):
+        elif isinstance(field.type, pa.BaseExtensionType) or _is_smaller(first[field.name].drop_null()):
             yield field.name
 
 
@@ -116,16 +116,17 @@ def _is_smaller(values: pa.ChunkedArray) -> bool:
 
 
 def _plain_bytes(values: pa.Array | pa.ChunkedArray) -> float:
-    kind = values.type
+    kind, count = values.type, len(values)
     if pa.types.is_boolean(kind):
         # Never numbered.
-        return 0
+        return 0.0
     if pa.types.is_decimal(kind):
-        return len(values) * (4 if kind.precision <= 9 else 8 if kind.precision <= 18 else kind.byte_width)
+        width = 4 if kind.precision <= 9 else 8 if kind.precision <= 18 else kind.byte_width
+        return float(count * width)
     try:
-        return len(values) * max(4, kind.bit_width // 8)
+        return float(count * max(4, kind.bit_width // 8))
     except ValueError:
-        return len(values) * _LENGTH_BYTES + float(pc.sum(pc.binary_length(values)).as_py() or 0)
+        return count * _LENGTH_BYTES + float(pc.sum(pc.binary_length(values)).as_py() or 0)
 
 
 def _leaves(field: pa.Field) -> Iterator[str]:

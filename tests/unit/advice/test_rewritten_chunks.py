@@ -9,6 +9,7 @@ import pytest
 from service.advice.advise import advise
 from service.advice.coded_layout import coded_layout
 from service.advice.predicted_reads import predicted_reads
+from service.advice.relayouts import ROWS_OF_A_CHUNK
 from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.layout_advice import AdviceKind, LayoutAdvice
 from service.model.tables.table_layout import FileBounds, LayoutFile
@@ -49,12 +50,14 @@ def test_files_have_the_bytes_of_their_rows_after_the_change(gateway: FakeGatewa
     # The day that is looked for lies in the second half of the rows. Now each takes 40 bytes.
     assert sized.after.byte_count == pytest.approx(unsized.after.byte_count * SECOND / 40, rel=0.01)
     [order] = {order for order in rows.orders if order.columns == ("day",) and order.transform is None}
-    assert order.file_rows == pytest.approx(ALL * (unsized.file_bytes or 0) / (40 * ALL), rel=0.1)
+    assert order.file_rows == ROWS_OF_A_CHUNK
 
 
 def test_sizes_that_are_unknown_are_those_of_now(gateway: FakeGateway) -> None:
     unsized = found(gateway, AdviceKind.SORT, None)
     assert found(gateway, AdviceKind.SORT, rows_of()) == unsized
+    advice = gateway.layout_advice.advice(TABLE, FULL_ACCESS)
+    assert any("not predicted" in note for note in advice.notes)
 
 
 def test_all_files_have_the_bytes_of_all_rows(gateway: FakeGateway) -> None:
