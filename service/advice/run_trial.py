@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from service.advice.advice_service import AdviceService
 from service.advice.advise import advise, is_explained
 from service.advice.coded_layout import coded_layout
-from service.advice.predicted_reads import predicted_reads
-from service.advice.trial_report import equal_scans, trial_report
+from service.advice.predicted_reads import PredictedReads, predicted_reads
+from service.advice.trial_report import EqualScans, equal_scans, trial_report
 from service.errors.gateway_error import GatewayError
 from service.errors.table_errors import TableNotFound
 from service.errors.trial_errors import AdviceNotFound, TrialCanceled, TrialTooLarge
 from service.model.policies.decisions import Access
-from service.model.query.layout_trial import LayoutTrial, TrialState, TrialWork
+from service.model.query.layout_advice import LayoutAdvice
+from service.model.query.layout_trial import LayoutTrial, TrialRequest, TrialState, TrialWork
 from service.model.tables.tables import TableName
 from service.ports.clock import Clock
 from service.ports.stores.trial_log import TrialLog
@@ -33,6 +34,16 @@ class TrialPorts:
     log: TrialLog
     catalogs: Catalogs
     clock: Clock
+
+
+@dataclass(frozen=True, slots=True)
+class _Advised:
+    """The advice to try, and what it predicts for these scans."""
+
+    snapshot_id: int
+    advice: LayoutAdvice
+    scans: Sequence[EqualScans]
+    predicted: PredictedReads
 
 
 def run_trial(
@@ -104,7 +115,29 @@ def _tried(
     max_table_bytes: int,
     ended_by: Callable[[], GatewayError | None],
 ) -> LayoutTrial:
-    request = trial.request
+    advised = _advised(trial.request, access, ports, max_table_bytes)
+    trial = replace(trial, state=TrialState.REWRITING, snapshot_id=advised.snapshot_id)
+    _check(ended_by)
+    ports.log.save(trial)
+    work = TrialWork(
+        trial_id=trial.trial_id,
+        table=trial.request.table,
+        snapshot_id=advised.snapshot_id,
+        advice=advised.advice,
+        scans=[one.predicates for one in advised.scans],
+    )
+
+    def is_rewritten() -> None:
+        _check(ended_by)
+        ports.log.save(replace(trial, state=TrialState.MEASURING))
+
+    now, seen = ports.copies.run(work, is_rewritten)
+    report = trial_report(advised.advice, advised.scans, advised.predicted, now, seen)
+    return replace(trial, state=TrialState.SUCCEEDED, ended_at=ports.clock.now(), report=report)
+
+
+def _advised(request: TrialRequest, access: Access, ports: TrialPorts, max_table_bytes: int) -> _Advised:
+    """Returns the advice alone: the rows that it was found from need not stay in memory."""
     basis = ports.advice.basis(request.table, access, request.days, ADVICE_WAIT_S)
     layout = basis.layout
     found = advise(layout, basis.scans, basis.since, ports.advice.options, basis.is_late, basis.rewritten)
@@ -115,26 +148,8 @@ def _tried(
     explained = [scan for scan in basis.scans if is_explained(scan, layout)]
     # As long as the advice took to be found, which was in time.
     coded = coded_layout(layout, explained, lambda: False, basis.rewritten)
-    predicted = predicted_reads(coded, advice)
     scans = equal_scans(explained, coded.scan_numbers)
-    trial = replace(trial, state=TrialState.REWRITING, snapshot_id=found.snapshot_id)
-    _check(ended_by)
-    ports.log.save(trial)
-    work = TrialWork(
-        trial_id=trial.trial_id,
-        table=request.table,
-        snapshot_id=found.snapshot_id,
-        advice=advice,
-        scans=[one.predicates for one in scans],
-    )
-
-    def is_rewritten() -> None:
-        _check(ended_by)
-        ports.log.save(replace(trial, state=TrialState.MEASURING))
-
-    now, seen = ports.copies.run(work, is_rewritten)
-    report = trial_report(advice, scans, predicted, now, seen)
-    return replace(trial, state=TrialState.SUCCEEDED, ended_at=ports.clock.now(), report=report)
+    return _Advised(found.snapshot_id, advice, scans, predicted_reads(coded, advice))
 
 
 def _check(ended_by: Callable[[], GatewayError | None]) -> None:
