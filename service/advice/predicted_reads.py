@@ -24,7 +24,7 @@ from service.model.query.layout_advice import AdviceKind, LayoutAdvice, ReadAmou
 
 @dataclass(frozen=True, slots=True)
 class PredictedReads:
-    """What each of the scans would read once, and all data files after the change.
+    """The reads of each scan, once, and all data files after the change.
 
     `is_size_predicted`: how well rows compress after the change is known.
     """

@@ -26,7 +26,7 @@ _FAILURES = (OSError, MemoryError, GatewayError, pa.ArrowException, LookupError,
 _WHOLE = 0.99
 _THINNER = 3
 _LEAST = 0.25
-"""Of the bytes of a column in a part of the table, the least that is taken for all of it."""
+"""A column takes at least this share of its bytes in a part of the table."""
 
 
 @dataclass(frozen=True, slots=True)

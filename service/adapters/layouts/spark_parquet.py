@@ -28,7 +28,7 @@ FOOTER = ""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParquetOptions:
-    """What a table's properties say of its files."""
+    """The properties of a table that concern its files."""
 
     codec: str
     level: int | None
