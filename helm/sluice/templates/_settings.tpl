@@ -328,6 +328,7 @@
 {{- include "sluice.setting" (dict "root" . "name" "layout_advice_max_files" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "layout_advice_max_sampled_files" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "layout_advice_max_sampled_rows" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "layout_advice_max_rewritten_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "layout_advice_max_columns" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "layout_advice_max_partitions" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "layout_advice_min_file_bytes" "kind" "integer") }}
