@@ -16,7 +16,9 @@ import org.apache.iceberg.relocated.com.google.common.hash.HashCode;
  */
 public final class NotedFiles {
 
+    /** So long it makes rests of filters, beyond the first ones. */
     private static final long MOST_NANOS = 100_000_000;
+    private static final int FIRST_ONES = 64;
 
     /** Null: no scan asks. */
     private final EmptyFiles empty;
@@ -57,14 +59,11 @@ public final class NotedFiles {
     public boolean mayHaveRows(DataFile file, Supplier<Expression> residual) {
         boolean isPossible = empty != null
             && file.format() == FileFormat.PARQUET
-            && usedNanos < MOST_NANOS
             && empty.mayHave(file.location());
         if (!isPossible) {
             return true;
         }
-        long begun = System.nanoTime();
         boolean isEmpty = isEmpty(file, residual);
-        usedNanos += System.nanoTime() - begun;
         leftOut += isEmpty ? 1 : 0;
         return !isEmpty;
     }
@@ -82,10 +81,17 @@ public final class NotedFiles {
 
     /** Returns null if readers note nothing of such a filter. */
     private HashCode hashOf(Place place, Supplier<Expression> residual) {
-        if (!hashes.containsKey(place)) {
-            hashes.put(place, hash(residual));
+        if (hashes.containsKey(place)) {
+            return hashes.get(place);
         }
-        return hashes.get(place);
+        if (hashes.size() >= FIRST_ONES && usedNanos > MOST_NANOS) {
+            return null;
+        }
+        long begun = System.nanoTime();
+        HashCode made = hash(residual);
+        usedNanos += System.nanoTime() - begun;
+        hashes.put(place, made);
+        return made;
     }
 
     private HashCode hash(Supplier<Expression> residual) {
