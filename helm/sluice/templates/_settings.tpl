@@ -255,6 +255,7 @@
 {{- include "sluice.setting" (dict "root" . "name" "manifest_entries_max_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "kept_plans_max_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "row_group_counts_max_bytes" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "row_group_file_pruning" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_prefetched_sets" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_prefetch_tables" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_prefetch_history_s" "kind" "integer") }}

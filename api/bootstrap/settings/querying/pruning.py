@@ -176,3 +176,8 @@ class PruningSettings(BaseModel):
         " each part of a file by each filter, which explanations show; about 0.7 KiB for each; 0: they are"
         " not counted",
     )
+    row_group_file_pruning: bool = Field(
+        False,
+        description="whether scans leave out files of which readers have selected no row group by the same"
+        " filter before; it needs `manifest_entries_max_bytes` and `row_group_counts_max_bytes`",
+    )
