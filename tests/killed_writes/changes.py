@@ -16,7 +16,7 @@ _MODES = ("copy-on-write", "merge-on-read")
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a table is like, beside its rows."""
+    """Properties of a table beside its rows."""
 
     is_partitioned: bool
     mode: str

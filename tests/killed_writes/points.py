@@ -30,7 +30,7 @@ class Point(Protocol):
 
     @property
     def name(self) -> str:
-        """What the report says."""
+        """Its words in the report."""
 
     @contextmanager
     def reached(self, chance: random.Random) -> Iterator[None]:

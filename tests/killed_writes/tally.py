@@ -13,7 +13,7 @@ APPLIED, NOT_APPLIED = "applied", "not applied"
 
 @dataclass
 class Tally:
-    """What became of interrupted statements, by kinds, tables and points of the kill."""
+    """Counts of the ends of interrupted statements, by kinds, tables and points of the kill."""
 
     kills: Counter[str] = field(default_factory=Counter)
     _ends: Counter[tuple[str, str, str]] = field(default_factory=Counter)

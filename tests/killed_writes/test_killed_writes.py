@@ -27,7 +27,7 @@ KILLS = int(os.environ.get("SLUICE_WRITE_KILLS", "0"))
 SEED = int(os.environ.get("SLUICE_SOAK_SEED", "1"))
 SECONDS = float(os.environ.get("SLUICE_WRITE_KILLS_SECONDS", "1e9"))
 # The first statement of an engine takes long, so most kills wait until one has ended.
-COLD_KILLS, WARM_WITHIN_S = 0.1, 300.0
+COLD_KILLS, WARM_WITHIN_S = 0.1, 900.0
 ENGINE, BOTH, GATEWAY, CATALOG = "engine", "gateway and engine", "gateway", "connections to the catalog"
 KILLING: dict[str, Callable[[KillPlace], None]] = {
     ENGINE: KillPlace.kill_engine,

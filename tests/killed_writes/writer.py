@@ -13,7 +13,7 @@ from tests.killed_writes.changes import Change, Changes, Content, listed
 from tests.killed_writes.place import KillPlace
 from tests.killed_writes.tally import Tally
 
-TIMEOUT_S = 120
+TIMEOUT_S = 240
 RETRIES_WITHIN_S = 180.0
 PAUSE_S = 0.5
 # The gateway or its engine is not there yet.
@@ -80,7 +80,7 @@ class Writer:
             assert is_now, about
             _assert_rows_affected(repeat, change)
         else:
-            # What is refused is not in the table, and never will be: `check_content` looks for it later.
+            # A refused statement is not in the table, and never will be: `check_content` looks for it later.
             assert _code(repeat) in ENDS, about
         self.content, self.pending, self.answer = (change.after if is_now else change.before), None, None
 

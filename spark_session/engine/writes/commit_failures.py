@@ -16,7 +16,7 @@ _INVALID = "org.apache.iceberg.exceptions.ValidationException"
 """Another commit contradicts the rows; in a definition, there is no such table."""
 _UNSUPPORTED = "java.lang.UnsupportedOperationException"
 _UNKNOWN = CATALOG_FAILURES | {"org.apache.iceberg.exceptions.CommitStateUnknownException"}
-"""What was sent to a catalog that did not answer may still be done, some time later."""
+"""A catalog that did not answer may still do it, some time later."""
 
 
 def commit_failure(classes: Collection[str], write: Write) -> GatewayError | None:
