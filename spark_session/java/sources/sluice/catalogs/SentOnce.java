@@ -33,7 +33,7 @@ final class SentOnce {
             }
             // One that the database has closed in the meantime is noticed before anything is sent.
             if (!connection.isValid(ANSWERS_WITHIN_S)) {
-                throw new SQLException("The connection is closed.", CLOSED);
+                throw new SQLNonTransientConnectionException("The connection is closed.", CLOSED);
             }
             try {
                 return called(statement, method, arguments);
