@@ -133,36 +133,6 @@ def test_a_repeat_that_came_too_early_is_answered_later(both: Both) -> None:
     assert both.rows() == before + 1
 
 
-def test_a_commit_that_was_not_recorded_is_found_and_not_repeated(both: Both) -> None:
-    request_id, before = str(uuid4()), both.rows()
-    query_id = start(both.here.client, SLOW_INSERT, requestId=request_id)
-    engine = create_engine(both.database.url("metrics"))
-    begun = text("SELECT state FROM sql_writes WHERE query_id = :query_id")
-    with closing(engine.connect()) as watching, closing(engine.connect()) as locking:
-
-        def recorded() -> str | None:
-            state: str | None = watching.execute(begun, {"query_id": query_id}).scalar()
-            watching.rollback()
-            return state
-
-        assert until(recorded, within_s=120) == "RUNNING"
-        # Nobody can record the end of it from now on.
-        locking.execute(text("LOCK TABLE sql_writes IN EXCLUSIVE MODE"))
-        until(lambda: query_id in both.marks(), within_s=120)
-        killed(both.here)
-        locking.rollback()
-        assert recorded() == "RUNNING"
-    engine.dispose()
-    client = both.there.client
-    until(lambda: status(client, query_id)["status"]["state"] == "FAILED", within_s=120)
-    write = status(client, query_id)["write"]
-    assert (write["state"], write["rowsAffected"]) == ("COMMITTED", 1)
-    # The same request again: its first outcome, and no second write.
-    again = ask(client, SLOW_INSERT, requestId=request_id)
-    assert again["write"] == write
-    assert both.rows() == before + 1
-
-
 @pytest.mark.parametrize(
     ("sql", "taken", "given"),
     [
@@ -193,6 +163,36 @@ def test_a_commit_whose_answer_is_lost_is_found(
     # No file of it was taken away as that of a failed commit, and nothing was done twice.
     assert both.marks().count(query_id) == 1
     assert both.values() == expected
+
+
+def test_a_commit_that_was_not_recorded_is_found_and_not_repeated(both: Both) -> None:
+    request_id, before = str(uuid4()), both.rows()
+    query_id = start(both.here.client, SLOW_INSERT, requestId=request_id)
+    engine = create_engine(both.database.url("metrics"))
+    begun = text("SELECT state FROM sql_writes WHERE query_id = :query_id")
+    with closing(engine.connect()) as watching, closing(engine.connect()) as locking:
+
+        def recorded() -> str | None:
+            state: str | None = watching.execute(begun, {"query_id": query_id}).scalar()
+            watching.rollback()
+            return state
+
+        assert until(recorded, within_s=120) == "RUNNING"
+        # Nobody can record the end of it from now on.
+        locking.execute(text("LOCK TABLE sql_writes IN EXCLUSIVE MODE"))
+        until(lambda: query_id in both.marks(), within_s=120)
+        killed(both.here)
+        locking.rollback()
+        assert recorded() == "RUNNING"
+    engine.dispose()
+    client = both.there.client
+    until(lambda: status(client, query_id)["status"]["state"] == "FAILED", within_s=120)
+    write = status(client, query_id)["write"]
+    assert (write["state"], write["rowsAffected"]) == ("COMMITTED", 1)
+    # The same request again: its first outcome, and no second write.
+    again = ask(client, SLOW_INSERT, requestId=request_id)
+    assert again["write"] == write
+    assert both.rows() == before + 1
 
 
 def _repeated(send: Callable[[], httpx.Response]) -> httpx.Response:
