@@ -56,7 +56,7 @@ soak: $(LOAD) ## every case of equivalence; 20,000 generated queries, pruned and
 drill: $(DEV) ## each hostile input, while another caller asks and sends; prints who waited how long, and seconds to ready (an hour)
 	@SLUICE_DRILL="$${SLUICE_DRILL:-engine rows texts requests results ingests connections}" $(BIN)/pytest tests/drill -s -q
 
-write-kills: $(DEV) ## engines and gateways killed SLUICE_WRITE_KILLS (200) times at random points of SQL that writes: whole and once, or not at all (hours)
+write-kills: $(DEV) ## engines and gateways killed, and catalogs cut off, SLUICE_WRITE_KILLS (200) times while SQL writes: whole and once, or not at all (hours)
 	@SLUICE_WRITE_KILLS=$${SLUICE_WRITE_KILLS:-200} $(BIN)/pytest tests/killed_writes -n 0 -s -q
 
 failover: $(DEV) ## servers of PostgreSQL and Valkey lost under load: seconds until it goes on, and records lost (minutes)
