@@ -50,7 +50,7 @@ from bench.tpcds_lake import IS_FULL, PRUNED, REMARKS, load
 from bench.trino_client import TrinoClient
 from bench.trino_server import trino_process
 from bench.trino_tables import ANALYZED, analyze, register_tables
-from bench.trino_texts import trino_text
+from bench.trino_texts import table_names, trino_text
 
 WARM_UP, ROUNDS = (15, 15) if IS_FULL else (2, 3)
 TRINO = Way("Trino", {})
@@ -115,7 +115,8 @@ class TrinoContest:
 def make_tables(lake: Lake) -> None:
     """Loads TPC-DS, and has Trino analyze its tables under another schema, unless it has."""
     load(lake)
-    names = register_tables(lake)
+    read = {name for body in star_queries(lake).values() for name in table_names(body["sql"])}
+    names = register_tables(lake, read)
     if names:
         with trino_process(lake) as url:
             analyze(TrinoClient(url, ANALYZED), names)

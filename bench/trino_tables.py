@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import suppress
 
 from pyiceberg.catalog.sql import SqlCatalog
@@ -16,19 +17,19 @@ ANALYZED = f"{SCHEMA}_analyzed"
 ANALYZE_WITHIN_S = 900.0
 
 
-def register_tables(lake: Lake) -> tuple[str, ...]:
-    """Registers the tables again, and returns those that Trino must analyze.
+def register_tables(lake: Lake, names: Collection[str]) -> tuple[str, ...]:
+    """Registers these tables again, and returns those that Trino must analyze.
 
     Statistics are part of a table's metadata. Under a schema of their own, the other measures do not get
     them. Tables that were analyzed before stay as they are, unless their data has changed.
     """
     with open_catalog(lake) as catalog:
         catalog.create_namespace_if_not_exists(ANALYZED)
-        names = sorted(name for _, name in catalog.list_tables(SCHEMA))
-        return tuple(name for name in names if _is_registered_anew(catalog, name))
+        return tuple(name for name in sorted(names) if _registers(catalog, name))
 
 
-def _is_registered_anew(catalog: SqlCatalog, name: str) -> bool:
+def _registers(catalog: SqlCatalog, name: str) -> bool:
+    """Registers the table, unless it is there with statistics and the same data; returns whether it did."""
     origin = catalog.load_table((SCHEMA, name))
     with suppress(NoSuchTableError):
         if _is_analyzed(catalog.load_table((ANALYZED, name)), origin):

@@ -20,3 +20,12 @@ def trino_text(text: str, row_limit: int) -> str:
     if isinstance(query, exp.Query) and query.args.get("limit") is None:
         query = query.limit(row_limit)
     return query.sql(dialect="trino")
+
+
+def table_names(text: str) -> set[str]:
+    """Returns the names of all tables that a query of Spark reads.
+
+    >>> sorted(table_names("SELECT * FROM item, (SELECT * FROM store_sales s JOIN item USING (i_item_sk)) t"))
+    ['item', 'store_sales']
+    """
+    return {table.name for table in sqlglot.parse_one(text, read="spark").find_all(exp.Table)}
