@@ -52,7 +52,7 @@ from bench.trino_server import trino_process
 from bench.trino_tables import ANALYZED, analyze, register_tables
 from bench.trino_texts import table_names, trino_text
 
-WARM_UP, ROUNDS = (15, 15) if IS_FULL else (2, 3)
+WARM_UP, ROUNDS = (15, 15) if IS_FULL else (1, 2)
 TRINO = Way("Trino", {})
 WAYS = (TRINO, COLD, CACHED)
 TARGETS = ((CACHED, 1.3), (COLD, None))
