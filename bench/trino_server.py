@@ -111,7 +111,7 @@ def _command(java: Path, server: Path, folder: Path) -> list[str]:
 
 
 def _environment(lake: Lake) -> dict[str, str]:
-    """Returns the environment with the lakehouse's password, without what is meant for the Java of Spark."""
+    """Returns the environment with the lakehouse's password, without the options of the Java of Spark."""
     inherited = {name: value for name, value in os.environ.items() if name != "JDK_JAVA_OPTIONS"}
     return {**inherited, _PASSWORD: make_url(lake.catalogs["lake"]["uri"]).password or ""}
 

@@ -14,7 +14,7 @@ from bench.tpcds_lake import SCHEMA, open_catalog
 from bench.trino_client import TrinoClient
 
 ANALYZED = f"{SCHEMA}_analyzed"
-ANALYZE_WITHIN_S = 900.0
+ANALYZE_WITHIN_S = 1800.0
 
 
 def register_tables(lake: Lake, names: Collection[str]) -> tuple[str, ...]:
