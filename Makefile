@@ -36,7 +36,8 @@ check: $(DEV) ## format, lint, types, import directions, doctests, prose
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@PYTHONPATH=client $(BIN)/lint-imports
-	@$(BIN)/pytest --doctest-modules -q -p no:cacheprovider client/sluice_client api service spark_session helm docs/tooling/code_texts.py docs/tooling/links.py docs/tooling/prose.py
+	@$(BIN)/pytest --doctest-modules -q -p no:cacheprovider client/sluice_client api service spark_session helm docs/tooling/code_texts.py docs/tooling/links.py docs/tooling/prose.py \
+		bench/alike_rows.py bench/comet_plans.py bench/trino_archive.py bench/trino_client.py bench/trino_server.py bench/trino_texts.py
 	@$(BIN)/python -m docs.tooling.check
 
 SOAK_PROCESSES ?= 2
