@@ -6,17 +6,18 @@ that is already one of its objects, so these are put into the JSON before PyIceb
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 import orjson
 from pydantic import Field, ValidationError
 from pyiceberg.exceptions import ValidationError as NotValid
 from pyiceberg.io import InputFile
+from pyiceberg.schema import Schema
 from pyiceberg.serializers import Compressor
 from pyiceberg.table.metadata import TableMetadata, TableMetadataUtil
 from pyiceberg.typedef import TableVersion
-from pyiceberg.types import PrimitiveType
+from pyiceberg.types import ListType, MapType, NestedField, PrimitiveType, StructType
 
 from service.model.tables.schemas import VARIANT
 
@@ -36,6 +37,11 @@ class VariantType(PrimitiveType):
     def minimum_format_version(self) -> TableVersion:
         """The first format version with this type."""
         return _FIRST_VERSION
+
+
+def variant_ids(schema: Schema) -> frozenset[int]:
+    """Returns the ids of the fields that are variants, at any depth."""
+    return frozenset(_variant_ids(schema.as_struct()))
 
 
 def table_metadata(file: InputFile) -> TableMetadata:
@@ -108,3 +114,21 @@ def _type(json: Any) -> Any:
 
 def _field(json: Any) -> Any:
     return {**json, "type": _type(json["type"])} if isinstance(json, dict) and "type" in json else json
+
+
+def _variant_ids(struct: StructType) -> Iterator[int]:
+    for field in struct.fields:
+        yield from _variant_ids_in(field)
+
+
+def _variant_ids_in(field: NestedField) -> Iterator[int]:
+    match field.field_type:
+        case VariantType():
+            yield field.field_id
+        case StructType() as struct:
+            yield from _variant_ids(struct)
+        case ListType() as listed:
+            yield from _variant_ids_in(listed.element_field)
+        case MapType() as mapped:
+            yield from _variant_ids_in(mapped.key_field)
+            yield from _variant_ids_in(mapped.value_field)

@@ -6,25 +6,20 @@ Source: the Iceberg table specification, "Appendix A: Format-specific Requiremen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyiceberg.schema import Schema
 from pyiceberg.types import BinaryType, IcebergType, ListType, MapType, NestedField, StructType
 
-from service.adapters.catalogs.variant_type import VariantType
+from service.adapters.catalogs.variant_type import VariantType, variant_ids
 
 NAMES = ("metadata", "value")
 # Parquet's sign for a field without an id. Both PyIceberg and PyArrow take it for one.
 _NO_ID = -1
 _FIELD_ID = b"PARQUET:field_id"
 _STORED = StructType(*(NestedField(_NO_ID, name, BinaryType(), required=True) for name in NAMES))
-
-
-def variant_ids(schema: Schema) -> frozenset[int]:
-    """Returns the ids of the fields that are variants, at any depth."""
-    return frozenset(_variant_ids(schema.as_struct()))
 
 
 def stored_schema(schema: Schema) -> Schema:
@@ -48,7 +43,7 @@ def is_stored_variant(kind: pa.DataType) -> bool:
 
 
 def has_variant(kind: pa.DataType) -> bool:
-    """Whether this Arrow type, with field ids, is a variant in a file, or has one inside, but not in a list."""
+    """Whether this Arrow type, with field ids, is a variant in a file, or has one inside; not in a list."""
     if not pa.types.is_struct(kind):
         return False
     return is_stored_variant(kind) or any(has_variant(kind.field(at).type) for at in range(kind.num_fields))
@@ -70,24 +65,6 @@ def filled_variants(array: pa.Array, kind: pa.DataType) -> pa.Array:
     ]
     fields = [array.type.field(at) for at in range(kind.num_fields)]
     return pa.StructArray.from_arrays(filled, fields=fields, mask=array.is_null())
-
-
-def _variant_ids(struct: StructType) -> Iterator[int]:
-    for field in struct.fields:
-        yield from _variant_ids_in(field)
-
-
-def _variant_ids_in(field: NestedField) -> Iterator[int]:
-    match field.field_type:
-        case VariantType():
-            yield field.field_id
-        case StructType() as struct:
-            yield from _variant_ids(struct)
-        case ListType() as listed:
-            yield from _variant_ids_in(listed.element_field)
-        case MapType() as mapped:
-            yield from _variant_ids_in(mapped.key_field)
-            yield from _variant_ids_in(mapped.value_field)
 
 
 def _stored(kind: IcebergType) -> IcebergType:

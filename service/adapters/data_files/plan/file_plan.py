@@ -9,14 +9,13 @@ from pyiceberg.schema import Schema
 from pyiceberg.table.sorting import UNSORTED_SORT_ORDER, SortOrder
 from pyiceberg.types import DoubleType, FloatType
 
-from service.adapters.catalogs.variant_type import VariantType
+from service.adapters.catalogs.variant_type import VariantType, variant_ids
 from service.adapters.data_files.layout.arrow_shape import ArrowShape
 from service.adapters.data_files.layout.columns import ColumnPlace, column_places
 from service.adapters.data_files.layout.file_schema import file_schema
 from service.adapters.data_files.layout.partitions import Partitioning
 from service.adapters.data_files.layout.skipped_columns import null_field_ids
 from service.adapters.data_files.layout.sorting import is_sortable
-from service.adapters.data_files.layout.stored_variants import variant_ids
 from service.adapters.data_files.metrics.file_metrics import MetricsPlan
 from service.adapters.data_files.plan.write_properties import WriteProperties
 from service.adapters.data_files.plan.writer_state import WriterState
