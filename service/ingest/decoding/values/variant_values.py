@@ -9,8 +9,8 @@ Source: the Parquet format, "Variant Binary Encoding", version 1.
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
 from decimal import Decimal
+from itertools import accumulate
 
 MAX_VARIANT_BYTES = 16 * 1024**2 - 1
 """The most bytes of a variant that Spark reads, its names and its values each."""
@@ -71,61 +71,58 @@ class _Encoder:
         return b"".join((head, *(offset.to_bytes(size, "little") for offset in offsets), *names))
 
     def value(self, value: object, depth: int) -> bytes:
-        match value:
-            case str():
-                return _text(value)
-            case Mapping():
-                return self._object(value, depth + 1)
-            case list():
-                return self._array(value, depth + 1)
-            case _:
-                return _scalar(value)
-
-    def _object(self, value: Mapping[str, object], depth: int) -> bytes:
-        self._check(depth)
-        # By code points, which is the order of their bytes in UTF-8.
-        names = sorted(value)
-        ids = [self._ids.setdefault(name, len(self._ids)) for name in names]
-        parts, offsets = [], [0]
-        for name in names:
-            part = self.value(value[name], depth)
-            parts.append(part)
-            offsets.append(offsets[-1] + len(part))
-        id_size, size = _size_of(max(ids, default=0)), _size_of(offsets[-1])
-        is_large = len(names) >= _LARGE_COUNT
-        head = (is_large << 4 | (id_size - 1) << 2 | size - 1) << 2 | _OBJECT
-        return b"".join(
-            (
-                bytes([head]),
-                len(names).to_bytes(4 if is_large else 1, "little"),
-                *(number.to_bytes(id_size, "little") for number in ids),
-                *(offset.to_bytes(size, "little") for offset in offsets),
-                *parts,
-            )
-        )
-
-    def _array(self, value: list[object], depth: int) -> bytes:
-        self._check(depth)
-        parts, offsets = [], [0]
-        for item in value:
-            part = self.value(item, depth)
-            parts.append(part)
-            offsets.append(offsets[-1] + len(part))
-        size = _size_of(offsets[-1])
-        is_large = len(value) >= _LARGE_COUNT
-        head = (is_large << 2 | size - 1) << 2 | _ARRAY
-        return b"".join(
-            (
-                bytes([head]),
-                len(value).to_bytes(4 if is_large else 1, "little"),
-                *(offset.to_bytes(size, "little") for offset in offsets),
-                *parts,
-            )
-        )
-
-    def _check(self, depth: int) -> None:
-        if depth > self._max_depth:
+        """Encodes a value that is inside so many others. A level takes one frame of Python's stack alone."""
+        names: list[str] = []
+        if isinstance(value, dict):
+            # By code points, which is the order of their bytes in UTF-8.
+            names = sorted(value)
+            items = [value[name] for name in names]
+        elif isinstance(value, list):
+            items = value
+        else:
+            return _scalar(value)
+        if depth >= self._max_depth:
             raise ValueError(f"is nested deeper than {self._max_depth} objects and arrays")
+        ids = [self._ids.setdefault(name, len(self._ids)) for name in names]
+        parts = []
+        for item in items:
+            parts.append(self.value(item, depth + 1))
+        return _object(ids, parts) if isinstance(value, dict) else _array(parts)
+
+
+def _object(ids: list[int], parts: list[bytes]) -> bytes:
+    """Returns an object of these values, whose names have these ids."""
+    offsets = _offsets(parts)
+    id_size, size = _size_of(max(ids, default=0)), _size_of(offsets[-1])
+    is_large = len(parts) >= _LARGE_COUNT
+    return b"".join(
+        (
+            bytes([(is_large << 4 | (id_size - 1) << 2 | size - 1) << 2 | _OBJECT]),
+            len(parts).to_bytes(4 if is_large else 1, "little"),
+            *(number.to_bytes(id_size, "little") for number in ids),
+            *(offset.to_bytes(size, "little") for offset in offsets),
+            *parts,
+        )
+    )
+
+
+def _array(parts: list[bytes]) -> bytes:
+    """Returns an array of these values."""
+    offsets = _offsets(parts)
+    size = _size_of(offsets[-1])
+    is_large = len(parts) >= _LARGE_COUNT
+    return b"".join(
+        (
+            bytes([(is_large << 2 | size - 1) << 2 | _ARRAY]),
+            len(parts).to_bytes(4 if is_large else 1, "little"),
+            *(offset.to_bytes(size, "little") for offset in offsets),
+            *parts,
+        )
+    )
+
+
+def _offsets(parts: list[bytes]) -> list[int]:
+    return list(accumulate(map(len, parts), initial=0))
 
 
 def _size_of(number: int) -> int:
@@ -149,6 +146,8 @@ def _text(value: str) -> bytes:
 
 def _scalar(value: object) -> bytes:
     match value:
+        case str():
+            return _text(value)
         case None:
             return _NULL
         case bool():
