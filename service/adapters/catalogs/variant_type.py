@@ -7,7 +7,7 @@ that is already one of its objects, so these are put into the JSON before PyIceb
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import orjson
 from pydantic import Field, ValidationError
@@ -22,7 +22,7 @@ from pyiceberg.types import ListType, MapType, NestedField, PrimitiveType, Struc
 from service.model.tables.schemas import VARIANT
 
 _QUOTED = f'"{VARIANT}"'.encode()
-_FIRST_VERSION = 3
+_FIRST_VERSION: Final = 3
 
 
 class VariantType(PrimitiveType):
