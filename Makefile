@@ -36,7 +36,8 @@ check: $(DEV) ## format, lint, types, import directions, doctests, prose
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@PYTHONPATH=client $(BIN)/lint-imports
-	@$(BIN)/pytest --doctest-modules -q -p no:cacheprovider client/sluice_client api service spark_session helm docs/tooling/code_texts.py docs/tooling/links.py docs/tooling/prose.py
+	@$(BIN)/pytest --doctest-modules -q -p no:cacheprovider client/sluice_client api service spark_session helm docs/tooling/code_texts.py docs/tooling/links.py docs/tooling/prose.py \
+		bench/alike_rows.py bench/comet_plans.py bench/trino_archive.py bench/trino_client.py bench/trino_server.py bench/trino_texts.py
 	@$(BIN)/python -m docs.tooling.check
 
 SOAK_PROCESSES ?= 2
@@ -56,7 +57,7 @@ soak: $(LOAD) ## every case of equivalence; 20,000 generated queries, pruned and
 drill: $(DEV) ## each hostile input, while another caller asks and sends; prints who waited how long, and seconds to ready (an hour)
 	@SLUICE_DRILL="$${SLUICE_DRILL:-engine rows texts requests results ingests connections}" $(BIN)/pytest tests/drill -s -q
 
-write-kills: $(DEV) ## engines and gateways killed SLUICE_WRITE_KILLS (200) times at random points of SQL that writes: whole and once, or not at all (hours)
+write-kills: $(DEV) ## engines and gateways killed, and catalogs cut off, SLUICE_WRITE_KILLS (200) times while SQL writes: whole and once, or not at all (hours)
 	@SLUICE_WRITE_KILLS=$${SLUICE_WRITE_KILLS:-200} $(BIN)/pytest tests/killed_writes -n 0 -s -q
 
 failover: $(DEV) ## servers of PostgreSQL and Valkey lost under load: seconds until it goes on, and records lost (minutes)

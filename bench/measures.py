@@ -14,12 +14,14 @@ from bench import (
     clients,
     comet,
     compacted_logs,
+    connect,
     dashboards,
     demo_query,
     file_cache,
     first_queries,
     flight_read,
     hive_columns,
+    hive_jdbc,
     kept_rows,
     large_ingest,
     large_result,
@@ -39,6 +41,7 @@ from bench import (
     policed_star_queries,
     policy_decisions,
     pruning_step,
+    read_table,
     request_rates,
     reused_result,
     select_one,
@@ -52,6 +55,7 @@ from bench import (
     tpcds_first,
     tpcds_lake,
     tracing_cost,
+    trino,
     two_workers,
     unprunable_keys,
     unprunable_tables,
@@ -74,13 +78,15 @@ def _tables_to_commit_to(lake: Lake) -> None:
 class Measure:
     """How to take, draw and describe a measure.
 
-    `prepare` makes the tables that it needs beyond the demo's, if they are missing.
+    `prepare` makes the tables that it needs beyond the demo's, if they are missing. `is_by_name_only`: it
+    needs what not every machine has, and is not taken where no measure is named.
     """
 
     about: str
     measure: Callable[[Lake], Measurement]
     draw: Callable[[Figure, Measurement], None]
     prepare: Callable[[Lake], None] = _nothing
+    is_by_name_only: bool = False
 
     @property
     def title(self) -> str:
@@ -108,6 +114,10 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
             policy_decisions.__doc__ or "", policy_decisions.measure, policy_decisions.draw
         ),
         "hive-columns": Measure(hive_columns.__doc__ or "", hive_columns.measure, hive_columns.draw),
+        "hive-jdbc": Measure(
+            hive_jdbc.__doc__ or "", hive_jdbc.measure, hive_jdbc.draw, read_table.make_table
+        ),
+        "connect": Measure(connect.__doc__ or "", connect.measure, connect.draw),
         "clients": Measure(clients.__doc__ or "", clients.measure, clients.draw),
         "requests": Measure(request_rates.__doc__ or "", request_rates.measure, request_rates.draw),
         "long-poll": Measure(long_poll.__doc__ or "", long_poll.measure, long_poll.draw),
@@ -122,6 +132,9 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         ),
         "stock-spark": Measure(
             stock_spark.__doc__ or "", stock_spark.measure, stock_spark.draw, tpcds_lake.load
+        ),
+        "trino": Measure(
+            trino.__doc__ or "", trino.measure, trino.draw, trino.make_tables, is_by_name_only=True
         ),
         "star-literals": Measure(
             star_literals.__doc__ or "", star_literals.measure, star_literals.draw, tpcds_lake.load

@@ -16,6 +16,7 @@ from itertools import count, islice
 import orjson
 import pyarrow as pa
 from matplotlib.figure import Figure
+from pyiceberg.io.pyarrow import schema_to_pyarrow
 from rich.progress import track
 
 from bench.client import Client
@@ -46,7 +47,9 @@ def make_tables(lake: Lake) -> None:
             for name, (rows, files) in tables.items():
                 if not catalog.table_exists(f"{SCHEMA}.{name}"):
                     with catalog.create_table_transaction(f"{SCHEMA}.{name}", rows.schema) as transaction:
-                        append_files(transaction, slices(transaction.table_metadata, rows, files))
+                        metadata = transaction.table_metadata
+                        of_table = rows.cast(schema_to_pyarrow(metadata.schema()))
+                        append_files(transaction, slices(metadata, of_table, files))
 
 
 def measure(lake: Lake) -> Measurement:

@@ -13,7 +13,7 @@ INTRODUCTION = """# Benchmarks
 
 `make bench` takes all of them and writes numbers (JSON) and pictures into
 `bench/results/`; `.venv/bin/python -m bench select-1 memory` takes single ones; `.venv/bin/python -m bench
-report` makes this page from what lies there.
+report` makes this page from what lies there. `trino` needs another Java, and is only taken by its name.
 
 How to read them: what is compared runs in turn within one run, warm, on the same machine, so ratios and
 differences say more than milliseconds. Figures are medians, with the smallest and the largest sample in

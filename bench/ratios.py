@@ -29,23 +29,29 @@ def is_whole(ways: Mapping[str, Sequence[float]]) -> bool:
     return len({len(way) for way in ways.values()}) == 1 and all(ways.values())
 
 
-def summary(found: Mapping[str, Row], way: Way, mean_target: float, least_target: float | None) -> list[Row]:
+def summary(
+    found: Mapping[str, Row], way: Way, mean_target: float | None, least_target: float | None
+) -> list[Row]:
     """Returns the geometric mean over all queries, and the smallest ratio."""
     mean = statistics.geometric_mean([row.value for row in found.values()])
     name = min(found, key=lambda candidate: found[candidate].value)
     least = found[name]
-    is_over = None if least_target is None else least.value >= least_target
-    target = None if least_target is None else f"≥ {least_target:g}"
     return [
+        Row(f"{way.label}: geometric mean", mean, "times", None, None, *_judged(mean, mean_target)),
         Row(
-            f"{way.label}: geometric mean",
-            mean,
+            f"{way.label}: smallest ({name})",
+            least.value,
             "times",
-            target=f"≥ {mean_target:g}",
-            is_met=mean >= mean_target,
+            least.low,
+            least.high,
+            *_judged(least.value, least_target),
         ),
-        Row(f"{way.label}: smallest ({name})", least.value, "times", least.low, least.high, target, is_over),
     ]
+
+
+def _judged(value: float, target: float | None) -> tuple[str | None, bool | None]:
+    """Returns the target's text, and whether it is met."""
+    return (None, None) if target is None else (f"≥ {target:g}", value >= target)
 
 
 def faults_row(*contests: Contest) -> Row:

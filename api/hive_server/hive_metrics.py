@@ -27,6 +27,11 @@ class HiveMetrics:
             "Statements and metadata calls whose clients have not closed them.",
             registry=registry,
         )
+        self._kept_chunks = Gauge(
+            "sluice_hive_kept_chunks_bytes",
+            "Chunks of results in memory, because clients have read them in part.",
+            registry=registry,
+        )
         self._operations = Counter(
             "sluice_hive_operations",
             "Statements and metadata calls that have ended, by kind and outcome.",
@@ -41,6 +46,10 @@ class HiveMetrics:
     def watch_operations(self, count: Callable[[], int]) -> None:
         """Asks for the number of open operations from now on."""
         self._open.set_function(count)
+
+    def watch_kept_chunks(self, byte_count: Callable[[], int]) -> None:
+        """Asks for the bytes of kept chunks from now on."""
+        self._kept_chunks.set_function(byte_count)
 
     def refused(self, reason: str) -> None:
         """Counts a connection that was refused."""

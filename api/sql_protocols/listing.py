@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from api.bootstrap.settings import Settings
 from api.sql_protocols.login import ProtocolCaller
-from api.sql_protocols.patterns import like, plain_name
+from api.sql_protocols.patterns import exact, like, plain_name
 from service.browsing.catalog_browser import RelationQuery
 from service.errors.query_errors import ResultTooLarge
 from service.gateway import Gateway
@@ -42,6 +42,15 @@ class ListedColumn:
     position: int
     column: TableColumn
     is_iceberg: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class KeyColumn:
+    """A column of those that identify a row of a table; the first has position 1."""
+
+    relation: TableName
+    position: int
+    column: str
 
 
 class Listing:
@@ -114,6 +123,27 @@ class Listing:
                     listed.append(ListedColumn(entry.name, position, column, is_table))
             self._bounded(listed)
         return listed
+
+    def key_columns(
+        self, caller: ProtocolCaller, table: str, schema: str | None = None, catalog: str | None = None
+    ) -> Sequence[KeyColumn]:
+        """Returns the columns that identify a row of the tables of this name, in order of name and position.
+
+        Names are not patterns here. Rows are not held to keys.
+        """
+        if not table:
+            return []
+        asked = NamePatterns(
+            catalog=catalog, schema=None if schema is None else exact(schema), table=exact(table)
+        )
+        names = [entry.name for entry in self.relations(caller, asked, {RelationKind.TABLE})]
+        gateway = self._gateway()
+        keys = gateway.browser.keys(names, gateway.access_of(caller.principal))
+        return [
+            KeyColumn(name, position, column)
+            for name, columns in keys.items()
+            for position, column in enumerate(columns, start=1)
+        ]
 
     def _all(self, caller: ProtocolCaller, asked: NamePatterns) -> Sequence[RelationEntry]:
         gateway = self._gateway()

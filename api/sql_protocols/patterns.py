@@ -32,6 +32,15 @@ def like(pattern: str | None) -> re.Pattern[str]:
     return re.compile(f"{first}{middle}.*{others[-1]}", re.IGNORECASE | re.DOTALL)
 
 
+def exact(name: str) -> str:
+    r"""Returns the pattern that matches this name alone.
+
+    >>> exact("a_b%"), bool(like(exact("a.*_")).fullmatch("abcd"))
+    ('a\\_b\\%', False)
+    """
+    return re.sub(r"[%_*\\]", r"\\\g<0>", name)
+
+
 def plain_name(pattern: str | None) -> str | None:
     r"""Returns the one name that a pattern can match. None: it may match several.
 

@@ -21,6 +21,7 @@ from service.model.tables.tables import TableName
 from service.policies.require import require
 from service.ports.clock import Clock
 from service.ports.stores.query_store import QueryHistory
+from service.ports.tables.rewritten_rows import RewrittenRows
 from service.ports.tables.table_layouts import LayoutBounds, TableLayouts
 
 
@@ -38,9 +39,13 @@ class AdviceBounds:
 
 @dataclass(frozen=True, slots=True)
 class AdviceBasis:
-    """The layout of a table, and the scans since then, without what they say of masked columns."""
+    """The layout of a table, and the scans since then, without what they say of masked columns.
+
+    `rewritten` knows the size of files after a change; None: it is not to be found out.
+    """
 
     layout: TableLayout
+    rewritten: RewrittenRows | None
     scans: Sequence[ScanRecord]
     since: datetime
     is_late: Callable[[], bool]
@@ -72,7 +77,9 @@ class AdviceService:
         check_sees_every_row(table, access)
         with self._place(0):
             basis = self._basis(table, access, days)
-            return advise(basis.layout, basis.scans, basis.since, self.options, basis.is_late)
+            return advise(
+                basis.layout, basis.scans, basis.since, self.options, basis.is_late, basis.rewritten
+            )
 
     def basis(self, table: TableName, access: Access, days: int | None, wait_s: float) -> AdviceBasis:
         """Returns what advice is found from; it waits for a place, at most `wait_s`.
@@ -97,7 +104,8 @@ class AdviceService:
         shown = list(_without(scans, masked_columns(table, access)))
         columns = [column.column for column in filtered_columns(shown)[: self.options.max_columns]]
         layout = self._layouts.layout(table, columns, self._bounds.layout)
-        return AdviceBasis(layout, shown, since, lambda: self._clock.elapsed_ms() >= until_ms)
+        rewritten = self._layouts.rewritten(layout, self._bounds.layout)
+        return AdviceBasis(layout, rewritten, shown, since, lambda: self._clock.elapsed_ms() >= until_ms)
 
     @contextmanager
     def _place(self, wait_s: float) -> Iterator[None]:

@@ -10,6 +10,7 @@ from service.advice.advice_options import AdviceOptions
 from service.advice.chunks import OutOfTime
 from service.advice.coded_layout import CodedLayout, coded_layout
 from service.advice.other_advice import bloom_filter_advice, compaction_advice, partition_advice
+from service.advice.predicted_reads import with_sizes
 from service.advice.sort_advice import file_size_advice, sort_advice
 from service.errors.table_errors import LayoutUnknown
 from service.model.query.layout_advice import (
@@ -22,7 +23,9 @@ from service.model.query.layout_advice import (
 )
 from service.model.query.scan_metrics import ScanRecord
 from service.model.tables.table_layout import TableLayout
+from service.ports.tables.rewritten_rows import RewrittenRows
 
+_AS_NOW = "The size of files was not predicted for all advice: there, rows take as much space as now."
 _WAY_OF_ASKING = Callable[[], LayoutAdvice | None]
 
 
@@ -32,15 +35,18 @@ def advise(
     since: datetime,
     options: AdviceOptions,
     is_late: Callable[[], bool] = lambda: False,
+    rewritten: RewrittenRows | None = None,
 ) -> TableAdvice:
     """Returns what would save the scans most. It stops early, and says so, once `is_late`.
+
+    Without `rewritten`, rows are taken to need as much space after a change as now.
 
     Raises:
         LayoutUnknown: it is late before the scans are simulated on the files of now.
     """
     explained = [scan for scan in scans if is_explained(scan, layout)]
     try:
-        coded = coded_layout(layout, explained, is_late)
+        coded = coded_layout(layout, explained, is_late, rewritten)
     except OutOfTime:
         raise LayoutUnknown("The recorded scans were not simulated in time.") from None
     found: list[LayoutAdvice] = []
@@ -48,10 +54,14 @@ def advise(
     if explained and layout.files and layout.is_simulated:
         try:
             for advice in _answers(coded, options):
-                if _is_worth(advice, options):
-                    found.append(advice)
+                found.append(advice)
         except OutOfTime:
             notes.append("Time was up before all kinds of advice were tried.")
+    # After all kinds were tried: it takes long.
+    found = [with_sizes(coded, advice) for advice in found]
+    found = [advice for advice in found if _is_worth(advice, options)]
+    if rewritten is not None and any(map(_lacks_size, found)):
+        notes.append(_AS_NOW)
     return TableAdvice(
         table=layout.table,
         snapshot_id=layout.snapshot_id,
@@ -109,6 +119,10 @@ def _questions(coded: CodedLayout, options: AdviceOptions) -> Iterator[_WAY_OF_A
         yield lambda: file_size_advice(coded, options)
         yield lambda: bloom_filter_advice(coded, columns, options)
     yield lambda: compaction_advice(coded)
+
+
+def _lacks_size(advice: LayoutAdvice) -> bool:
+    return not advice.is_size_predicted and advice.kind is not AdviceKind.BLOOM_FILTER
 
 
 def _is_worth(advice: LayoutAdvice, options: AdviceOptions) -> bool:

@@ -59,6 +59,7 @@ class Chunks:
     """The files of a layout. A column without bounds selects all of them."""
 
     byte_counts: npt.NDArray[np.float64]
+    row_counts: npt.NDArray[np.float64]
     bounds: Mapping[str, ColumnBounds]
 
     def selected(self, scan: CodedScan) -> npt.NDArray[np.bool_]:
@@ -69,6 +70,17 @@ class Chunks:
             if bounds is not None:
                 found &= _overlap(bounds, ranges)
         return found
+
+    def taken(self, places: npt.NDArray[np.int64]) -> Chunks:
+        """Returns the chunks at these places, in this order."""
+        return Chunks(
+            self.byte_counts[places],
+            self.row_counts[places],
+            {
+                column: ColumnBounds(found.lower[places], found.upper[places])
+                for column, found in self.bounds.items()
+            },
+        )
 
     def read_by(self, scans: Sequence[CodedScan], is_late: Callable[[], bool]) -> ScanReads:
         """Returns what each of the scans reads once.
@@ -90,6 +102,7 @@ def joined(parts: Sequence[Chunks]) -> Chunks:
     """Returns all chunks together; each part has bounds of the same columns."""
     return Chunks(
         np.concatenate([part.byte_counts for part in parts]),
+        np.concatenate([part.row_counts for part in parts]),
         {
             column: ColumnBounds(
                 np.concatenate([part.bounds[column].lower for part in parts]),

@@ -15,6 +15,7 @@ from service.model.query.layout_advice import ReadAmount
 from service.model.query.scan_metrics import ScanRecord
 from service.model.query.scan_predicates import ScanPredicate
 from service.model.tables.table_layout import FileBounds, LayoutValue, TableLayout
+from service.ports.tables.rewritten_rows import RewrittenRows
 
 _Range = tuple[LayoutValue | None, LayoutValue | None]
 _Conditions = tuple[tuple[str, tuple[_Range, ...]], ...]
@@ -22,13 +23,14 @@ _Conditions = tuple[tuple[str, tuple[_Range, ...]], ...]
 
 @dataclass(frozen=True, slots=True)
 class CodedSample:
-    """Rows in the order of their files; `byte_counts` is how many bytes of the table each row stands for.
+    """Rows in the order of their files. Each row stands for `byte_counts` bytes and `row_counts` rows.
 
     `lower` and `upper` are what the bounds of a file with the row say at least: they cut long texts.
     """
 
     file_numbers: npt.NDArray[np.int64]
     byte_counts: npt.NDArray[np.float64]
+    row_counts: npt.NDArray[np.float64]
     partitions: npt.NDArray[np.int64]
     columns: dict[str, Codes]
     lower: dict[str, Codes]
@@ -41,7 +43,8 @@ class CodedLayout:
 
     `scans` are those that differ, and `scan_numbers` has for each recorded scan its place among them. `now`
     is what each scan reads of the files of now. `sampled` is what it would read if all files were like those
-    with rows in the sample; None if all of them have some.
+    with rows in the sample; None if all of them have some. `rewritten` knows the size of files after a
+    change; None: it is not to be found out.
     """
 
     layout: TableLayout
@@ -53,6 +56,7 @@ class CodedLayout:
     now: ScanReads
     sampled: ScanReads | None
     is_late: Callable[[], bool]
+    rewritten: RewrittenRows | None = None
 
     @property
     def before(self) -> ReadAmount:
@@ -99,7 +103,10 @@ class CodedLayout:
 
 
 def coded_layout(
-    layout: TableLayout, scans: Iterable[ScanRecord], is_late: Callable[[], bool]
+    layout: TableLayout,
+    scans: Iterable[ScanRecord],
+    is_late: Callable[[], bool],
+    rewritten: RewrittenRows | None = None,
 ) -> CodedLayout:
     """Returns the layout, and the conditions of these scans on its columns; all others are left out.
 
@@ -113,8 +120,9 @@ def coded_layout(
     names: dict[str, int] = {}
     partitions = np.array([names.setdefault(file.partition, len(names)) for file in layout.files], np.int64)
     byte_counts = np.array([file.byte_count for file in layout.files], np.float64)
+    row_counts = np.array([file.record_count for file in layout.files], np.float64)
     bounds = {column: _bounds(column, layout, codes[column]) for column in codes}
-    chunks, sample = Chunks(byte_counts, bounds), _sample(layout, codes, partitions)
+    chunks, sample = Chunks(byte_counts, row_counts, bounds), _sample(layout, codes, partitions)
     coded_scans = [_scan(found, codes, count) for found, count in conditions.items()]
     sampled = _sampled_chunks(layout, chunks, sample)
     return CodedLayout(
@@ -127,6 +135,7 @@ def coded_layout(
         chunks.read_by(coded_scans, is_late),
         None if sampled is None else _scaled(sampled, chunks, sampled.read_by(coded_scans, is_late)),
         is_late,
+        rewritten,
     )
 
 
@@ -137,11 +146,7 @@ def _sampled_chunks(layout: TableLayout, chunks: Chunks, sample: CodedSample) ->
     has_rows = np.array([file.record_count > 0 for file in layout.files], np.bool_)
     if not is_sampled.any() or bool(np.all(is_sampled | ~has_rows)):
         return None
-    bounds = {
-        column: ColumnBounds(found.lower[is_sampled], found.upper[is_sampled])
-        for column, found in chunks.bounds.items()
-    }
-    return Chunks(chunks.byte_counts[is_sampled], bounds)
+    return chunks.taken(np.flatnonzero(is_sampled))
 
 
 def _scaled(sampled: Chunks, chunks: Chunks, reads: ScanReads) -> ScanReads:
@@ -215,11 +220,7 @@ def _sample(
 ) -> CodedSample:
     numbers = np.array(layout.sample.file_numbers, np.int64)
     sizes = np.array([file.byte_count for file in layout.files], np.float64)
-    rows = np.bincount(numbers, minlength=len(sizes)) if len(sizes) else np.empty(0)
-    byte_counts = sizes[numbers] / rows[numbers] if len(numbers) else np.empty(0)
-    sampled = float(byte_counts.sum())
-    # Files that were not sampled are taken to be like those that were.
-    byte_counts = byte_counts * (float(sizes.sum()) / sampled) if sampled else byte_counts
+    lengths = np.array([file.record_count for file in layout.files], np.float64)
     columns = {column: codes[column].of(values) for column, values in layout.sample.columns.items()}
     lower, upper = dict(columns), dict(columns)
     for column, length in layout.text_bounds.items():
@@ -229,12 +230,25 @@ def _sample(
             upper[column] = codes[column].of(bounds_of_text(texts, length, is_upper=True))
     return CodedSample(
         numbers,
-        byte_counts,
+        _by_row(sizes, numbers),
+        _by_row(lengths, numbers),
         partitions[numbers] if len(numbers) else np.empty(0, np.int64),
         columns,
         lower,
         upper,
     )
+
+
+def _by_row(amounts: npt.NDArray[np.float64], file_numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """The part of these amounts of files that each sampled row stands for."""
+    if not len(file_numbers):
+        return np.empty(0)
+    found: npt.NDArray[np.float64] = (
+        amounts[file_numbers] / np.bincount(file_numbers, minlength=len(amounts))[file_numbers]
+    )
+    sampled = float(found.sum())
+    # Files that were not sampled are taken to be like those that were.
+    return found * (float(amounts.sum()) / sampled) if sampled else found
 
 
 def _scan(conditions: _Conditions, codes: dict[str, ValueCodes], count: int) -> CodedScan:

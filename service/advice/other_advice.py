@@ -17,7 +17,7 @@ from service.advice.layout_statements import (
     partition_statements,
 )
 from service.advice.partition_keys import PartitionKeys, partition_keys
-from service.advice.relayouts import packed_layout, partitioned_layout
+from service.advice.relayouts import bundles_of_files, packed_layout, partitioned_layout
 from service.advice.value_codes import NO_CODE
 from service.model.query.layout_advice import AdviceKind, LayoutAdvice, ReadAmount
 
@@ -62,7 +62,8 @@ def compaction_advice(coded: CodedLayout) -> LayoutAdvice | None:
     """Returns compaction if scans would open at most half of the files; bytes may stay about the same."""
     target = coded.layout.target_file_bytes
     before = coded.before
-    after = coded.read(packed_layout(coded, int(target * SMALL_SHARE), target))
+    bundles = bundles_of_files(coded, int(target * SMALL_SHARE), target)
+    after = coded.read(packed_layout(coded, bundles))
     if not before.file_count or after.file_count * 2 > before.file_count:
         return None
     average = coded.layout.byte_count // len(coded.layout.files)

@@ -47,9 +47,10 @@ def split_layout(coded: CodedLayout, file_bytes: int) -> Chunks:
 
     Files without sampled rows stay whole.
     """
-    sample, sizes = coded.sample, coded.chunks.byte_counts
+    sample, sizes, lengths = coded.sample, coded.chunks.byte_counts, coded.chunks.row_counts
     is_cut = np.zeros(len(sizes), np.bool_)
     parts: list[Chunks] = []
+    numbers: list[int] = []
     for places in _groups(sample.file_numbers):
         file_number = int(sample.file_numbers[places[0]])
         count = _count(float(sizes[file_number]), len(places), file_bytes)
@@ -57,16 +58,22 @@ def split_layout(coded: CodedLayout, file_bytes: int) -> Chunks:
             is_cut[file_number] = True
             starts = (np.arange(count) * len(places)) // count
             part = _chunks(coded, places, starts, None)
-            parts.append(Chunks(np.full(count, sizes[file_number] / count), part.bounds))
-    whole = {
-        column: ColumnBounds(bounds.lower[~is_cut], bounds.upper[~is_cut])
-        for column, bounds in coded.chunks.bounds.items()
-    }
-    return joined([Chunks(sizes[~is_cut], whole), *parts])
+            numbers += [file_number] * count
+            parts.append(
+                Chunks(
+                    np.full(count, sizes[file_number] / count),
+                    np.full(count, lengths[file_number] / count),
+                    part.bounds,
+                )
+            )
+    [whole] = np.nonzero(~is_cut)
+    # In the order of files, as their rows are.
+    order = np.argsort(np.concatenate([whole, np.array(numbers, np.int64)]), kind="stable")
+    return joined([coded.chunks.taken(whole), *parts]).taken(order)
 
 
-def packed_layout(coded: CodedLayout, small_bytes: int, file_bytes: int) -> Chunks:
-    """Returns the layout after the files below `small_bytes` of each partition were put together."""
+def bundles_of_files(coded: CodedLayout, small_bytes: int, file_bytes: int) -> list[list[int]]:
+    """Returns which files are put together: those below `small_bytes` of each partition."""
     sizes = coded.chunks.byte_counts
     bundles: list[list[int]] = []
     open_bundles: dict[int, tuple[list[int], float]] = {}
@@ -81,10 +88,12 @@ def packed_layout(coded: CodedLayout, small_bytes: int, file_bytes: int) -> Chun
             bundles.append(bundle)
         bundle.append(place)
         open_bundles[int(partition)] = (bundle, filled + float(size))
-    return _bundled(coded.chunks, bundles)
+    return bundles
 
 
-def _bundled(chunks: Chunks, bundles: Sequence[Sequence[int]]) -> Chunks:
+def packed_layout(coded: CodedLayout, bundles: Sequence[Sequence[int]]) -> Chunks:
+    """Returns the layout after the files of each bundle were put together."""
+    chunks = coded.chunks
     order = np.array([place for bundle in bundles for place in bundle], np.int64)
     starts = np.cumsum([0, *(len(bundle) for bundle in bundles[:-1])])
     bounds = {}
@@ -93,7 +102,11 @@ def _bundled(chunks: Chunks, bundles: Sequence[Sequence[int]]) -> Chunks:
         is_empty = lower > upper
         lower[is_empty], upper[is_empty] = _HIGHEST, NO_CODE
         bounds[column] = ColumnBounds(np.minimum.reduceat(lower, starts), np.maximum.reduceat(upper, starts))
-    return Chunks(np.add.reduceat(chunks.byte_counts[order], starts), bounds)
+    return Chunks(
+        np.add.reduceat(chunks.byte_counts[order], starts),
+        np.add.reduceat(chunks.row_counts[order], starts),
+        bounds,
+    )
 
 
 def _groups(numbers: npt.NDArray[np.int64]) -> Iterator[Places]:
@@ -132,7 +145,11 @@ def _chunks(
     if column is not None:
         files = np.unique(coded.sample.file_numbers[places])
         bounds[column] = _without_gaps(bounds[column], coded.chunks.bounds[column], files)
-    return Chunks(np.add.reduceat(coded.sample.byte_counts[places], starts), bounds)
+    return Chunks(
+        np.add.reduceat(sample.byte_counts[places], starts),
+        np.add.reduceat(sample.row_counts[places], starts),
+        bounds,
+    )
 
 
 def _bounds(lower: Codes, upper: Codes, starts: Places) -> ColumnBounds:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from service.advice.chunks import ScanReads
+from service.advice.predicted_reads import PredictedReads
 from service.model.query.layout_advice import LayoutAdvice, ReadAmount
 from service.model.query.layout_trial import CountedReads, LayoutTrial, TrialReport, TriedAmount, TriedFilter
 from service.model.query.scan_metrics import ScanRecord
@@ -35,7 +35,7 @@ def equal_scans(scans: Iterable[ScanRecord], numbers: Iterable[int]) -> list[Equ
 def trial_report(
     advice: LayoutAdvice,
     scans: Sequence[EqualScans],
-    predicted: ScanReads,
+    predicted: PredictedReads,
     now: CountedReads,
     seen: CountedReads,
 ) -> TrialReport:
@@ -47,8 +47,8 @@ def trial_report(
             amount=TriedAmount(
                 now=_times(one_now, found.count),
                 predicted=ReadAmount(
-                    round(float(predicted.files[found.number]) * found.count),
-                    round(float(predicted.byte_counts[found.number]) * found.count),
+                    round(float(predicted.scans.files[found.number]) * found.count),
+                    round(float(predicted.scans.byte_counts[found.number]) * found.count),
                 ),
                 seen=_times(one_seen, found.count),
             ),
@@ -66,7 +66,9 @@ def trial_report(
             seen=_sum(found.amount.seen for found in filters),
         ),
         table_now=now.whole,
+        table_predicted=predicted.whole,
         table_seen=seen.whole,
+        is_size_predicted=predicted.is_size_predicted,
         filters=sorted(filters, key=lambda found: -found.amount.now.byte_count)[:FILTERS_AT_MOST],
     )
 

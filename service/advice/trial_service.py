@@ -27,17 +27,22 @@ log = structlog.get_logger(__name__)
 LISTED_AT_MOST = 50
 SWEEP_S = 60.0
 LOOK_S = 1.0
+SETTLE_S = 300.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialBounds:
-    """Whether tables may be tried, how large one is at most, and how long a trial takes at most."""
+    """Whether tables may be tried, how large one is at most, and how long a trial takes at most.
+
+    `settle_s` is how long the engine of a lost gateway may go on writing.
+    """
 
     is_on: bool
     max_table_bytes: int
     timeout_s: float
     look_s: float = LOOK_S
     sweep_s: float = SWEEP_S
+    settle_s: float = SETTLE_S
 
 
 class TrialService:
@@ -172,8 +177,15 @@ class TrialService:
                 trial = failed_trial(
                     trial, TrialFailed("The gateway that ran it was lost."), self._ports.clock
                 )
-            dropped = drop_trial(trial, self._ports)
+            # The engine of a lost gateway ends a moment after it, and may leave files until then.
+            dropped = drop_trial(trial, self._ports, is_last=self._is_settled(trial))
             log.info("trial_swept", trial_id=str(trial.trial_id), is_dropped=dropped.is_dropped)
+
+    def _is_settled(self, trial: LayoutTrial) -> bool:
+        ended_at = trial.ended_at
+        if ended_at is None:
+            return False
+        return (self._ports.clock.now() - ended_at).total_seconds() >= self._bounds.settle_s
 
     def _run(self, trial: LayoutTrial, access: Access, turn: ExitStack) -> None:
         with turn:

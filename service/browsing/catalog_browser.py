@@ -22,6 +22,7 @@ from service.model.tables.contents import (
 from service.model.tables.tables import TableAt, TableColumn, TableFacts, TableListing, TableName
 from service.policies.require import may
 from service.policies.shown_counts import masked_columns, shows_counts
+from service.policies.shown_identifiers import shown_identifier_fields
 from service.ports.clock import Clock
 from service.ports.filters.filter_keys import ProbeValues
 from service.ports.tables.catalogs import CatalogContents, Catalogs, Views
@@ -105,6 +106,19 @@ class CatalogBrowser:
         facts = self._catalogs.facts_of(tables) if tables else {}
         until_ms = self._clock.elapsed_ms() + _VIEW_COLUMNS_WITHIN_MS
         return [self._described(entry, facts, until_ms) for entry in entries]
+
+    def keys(self, tables: Sequence[TableName], access: Access) -> Mapping[TableName, Sequence[str]]:
+        """Returns the columns that identify a row, of those tables that have such and are known now.
+
+        A table has none if it takes a field inside a struct, or if the principal does not see their values.
+        """
+        facts = self._catalogs.facts_of([TableAt(name) for name in tables]) if tables else {}
+        shown = (facts[at] for at in map(TableAt, tables) if at in facts)
+        return {
+            found.name: found.key_columns
+            for found in shown
+            if found.key_columns and shown_identifier_fields(found, access)
+        }
 
     def accepted(self, facts: TableFacts, access: Access) -> Sequence[AcceptedColumn]:
         """Returns the columns of a table that filters are accepted on.

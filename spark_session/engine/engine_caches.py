@@ -16,7 +16,7 @@ from spark_session.session.warm_session import WarmSession
 class EngineCache(StrEnum):
     """The caches by name. LOCAL_RELATIONS are small tables; KEPT_ROWS is what queries make of them.
 
-    ROW_GROUP_COUNTS are for explanations alone.
+    ROW_GROUP_COUNTS are for explanations, and for the choice of files if that is configured.
     """
 
     LOCAL_RELATIONS = "local_relations"

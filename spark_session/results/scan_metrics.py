@@ -72,10 +72,10 @@ class ScanReader:
 def scan_records(text: str, has_run: bool = True) -> tuple[ScanRecord, ...]:
     """Parses the reader's JSON into records.
 
-    >>> row = '["lake.a.t", 7, [4, 4, 900, 80, 2, 8], [1, 1, 200, 2], 1, 20, 3, true, false, ["id"], [], []]'
+    >>> row = '["lake.t", 7, [4, 4, 900, 80, 2, 8], [1, 1, 200, 2], 1, 20, 3, true, false, ["x"], [], [], 2]'
     >>> [scan] = scan_records(f"[{row}]")
-    >>> scan.metrics.data_files, scan.metrics.row_groups, scan.columns
-    (Selection(total=4, selected=1), Selection(total=8, selected=2), ('id',))
+    >>> scan.metrics.data_files, scan.metrics.row_groups, scan.columns, scan.files_left_out
+    (Selection(total=4, selected=1), Selection(total=8, selected=2), ('x',), 2)
     >>> [scan] = scan_records(f"[{row.replace('true', 'false')}]")
     >>> scan.metrics.data_files, scan.has_run
     (Selection(total=4, selected=0), False)
@@ -92,7 +92,8 @@ def _reported(row: list[Any], has_query_run: bool) -> ScanRecord:
         selected = [*selected[:3], 0]
     scan = _scan_record(table, snapshot_id, total, selected, *row[4:7])
     reported = reported_scan(scan, *row[7:10], has_query_run=has_query_run)
-    return replace(reported, predicates=scan_predicates(*row[10:]))
+    left_out = row[12] if reported.has_run else 0
+    return replace(reported, predicates=scan_predicates(*row[10:12]), files_left_out=left_out)
 
 
 def _place(scan: ScanRecord) -> tuple[str, int | None]:

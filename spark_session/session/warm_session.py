@@ -97,7 +97,9 @@ class WarmSession:
         self.tuple_scans = TupleScans(jvm.gateway, self.tuple_sets.java)
         self.late_scans = LateScans(jvm.gateway, root, self.children, settings.takes_late_filters)
         self.kept_plans = KeptPlans(jvm.gateway, settings.max_kept_plan_bytes)
-        self.row_group_counts = RowGroupCounts(jvm.gateway, settings.max_row_group_count_bytes)
+        self.row_group_counts = RowGroupCounts(
+            jvm.gateway, settings.max_row_group_count_bytes, settings.leaves_out_noted_files
+        )
         self.relations = LocalRelationStore(
             jvm.gateway,
             self.children,

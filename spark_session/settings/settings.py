@@ -91,6 +91,8 @@ class SparkSettings:
     max_kept_plan_bytes: int = 0
     max_row_group_count_bytes: int = 0
     """Memory for the numbers of row groups that readers have selected; 0: they are not counted."""
+    leaves_out_noted_files: bool = False
+    """Whether scans that plan from memory leave out files of which their readers have selected nothing."""
     planned_once_max_bytes: int = 0
     """Queries that read at most so many bytes are planned without adaptive execution."""
     bounds: QueryBounds = field(default_factory=QueryBounds)

@@ -70,10 +70,18 @@ def test_row_groups_are_shown_if_the_gateway_knows_them(
     assert "4.7 MiB of 24.4 MiB (19%), 400 of 4006 row groups" in str(known)
 
 
+def test_files_that_row_groups_leave_out_are_counted(gateway: Served, connection: Connection) -> None:
+    gateway.queries.scan = replace(SCAN, files_left_out=198)
+    explained = connection.query("SELECT 1").explain()
+    assert explained.scans[0].data_files_left_out == 198
+    assert "366 of 2003 files (198 left out by their row groups), 4.7 MiB" in str(explained)
+
+
 def test_a_gateway_of_the_version_before_has_no_row_groups(explained: Explanation) -> None:
     [scan] = explained.raw["scans"]
-    earlier = {name: value for name, value in scan.items() if name != "rowGroups"}
-    assert len(earlier) < len(scan)
+    later = {"rowGroups", "dataFilesLeftOut"}
+    earlier = {name: value for name, value in scan.items() if name not in later}
+    assert len(earlier) == len(scan) - len(later)
     body = json.dumps({**explained.raw, "scans": [earlier]}).encode()
     assert explanation_of(Answer(200, {"content-type": "application/json"}, body)).scans == explained.scans
 

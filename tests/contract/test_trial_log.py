@@ -36,7 +36,9 @@ REPORT = TrialReport(
     scan_count=3,
     amount=AMOUNT,
     table_now=ReadAmount(9, 900),
+    table_predicted=ReadAmount(11, 840),
     table_seen=ReadAmount(12, 850),
+    is_size_predicted=True,
     filters=(TriedFilter(columns=("day", "city\0"), scan_count=3, amount=AMOUNT),),
 )
 Log = FakeTrialLog | PostgresTrialLog

@@ -13,6 +13,8 @@ import pytest
 from adbc_driver_flightsql import DatabaseOptions
 from impala.dbapi import connect as impala_connect
 from pyhive import hive as pyhive
+from thrift.transport.TSSLSocket import TSSLSocket
+from thrift_sasl import TSaslClientTransport
 
 from tests.drivers.conftest import HOST, NAME, PASSWORD, Secure
 from tests.drivers.expected_steps import FLIGHT, FLIGHT_REFUSED, HIVE, HIVE_REFUSED
@@ -64,6 +66,15 @@ def by_impyla_http(secure: Secure, authority: Path) -> Any:
 
 
 def by_pyhive(secure: Secure, authority: Path) -> Any:
+    socket = TSSLSocket(HOST, secure.hive_port, ca_certs=str(authority))
+
+    def sasl() -> Any:
+        return pyhive.get_installed_sasl(HOST, "PLAIN", username=NAME, password=PASSWORD)
+
+    return pyhive.connect(thrift_transport=TSaslClientTransport(sasl, "PLAIN", socket))
+
+
+def by_pyhive_http(secure: Secure, authority: Path) -> Any:
     # It takes the system's authorities, which this variable of OpenSSL names.
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("SSL_CERT_FILE", str(authority))
@@ -90,7 +101,8 @@ def by_adbc(secure: Secure, authority: Path) -> Any:
 PYTHON: Mapping[str, Connect] = {
     "impyla": by_impyla,
     "impyla over http": by_impyla_http,
-    "pyhive over http": by_pyhive,
+    "pyhive": by_pyhive,
+    "pyhive over http": by_pyhive_http,
     "adbc": by_adbc,
 }
 

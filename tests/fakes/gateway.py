@@ -80,6 +80,7 @@ class FakeGateway(Gateway):
 
     def __init__(self) -> None:
         self.queries: FakeQueries = FakeQueries()
+        self.identifier_fields: tuple[str, ...] = ()
         self.missing_catalogs: tuple[str, ...] = ()
         self.filter_cache = FakeFilterCache()
         self.parts: tuple[PartHealth, ...] = (PartHealth("engine", PartState.UP, is_required=True),)
@@ -166,6 +167,7 @@ class FakeGateway(Gateway):
             record_count=287_867,
             data_file_count=2003,
             total_bytes=25_600_000,
+            identifier_fields=self.identifier_fields,
         )
 
     def filters(self, limit: int) -> Sequence[CachedFilter]:

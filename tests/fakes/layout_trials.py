@@ -14,8 +14,8 @@ from service.errors.unavailable import MetricsStoreDown
 from service.model.query.layout_advice import ReadAmount
 from service.model.query.layout_trial import CountedReads, LayoutTrial, TrialWork
 from service.model.tables.tables import TableName
-from service.ports.clock import Clock
 from service.ports.tables.catalogs import Catalogs
+from tests.fakes.clock import FakeClock
 
 
 class FakeTrialLog:
@@ -117,7 +117,7 @@ class FakeTrials(TrialService):
         self,
         advice: AdviceService,
         catalogs: Catalogs,
-        clock: Clock,
+        clock: FakeClock,
         bounds: TrialBounds = BOUNDS,
         *,
         copies: FakeTrialCopies | None = None,
@@ -125,6 +125,7 @@ class FakeTrials(TrialService):
     ) -> None:
         self.log = FakeTrialLog()
         self.copies = copies or FakeTrialCopies()
+        self.clock = clock
         ports = TrialPorts(advice=advice, copies=self.copies, log=self.log, catalogs=catalogs, clock=clock)
         super().__init__(ports, bounds, lambda _: is_writable)
 

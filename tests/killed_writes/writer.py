@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from threading import Event
 from typing import Any
 
 import httpx
 
-from tests.killed_writes.changes import Change, Changes, Rows
+from tests.killed_writes.changes import Change, Changes, Content, listed
 from tests.killed_writes.place import KillPlace
+from tests.killed_writes.tally import Tally
 
-TIMEOUT_S = 120
+TIMEOUT_S = 240
 RETRIES_WITHIN_S = 180.0
 PAUSE_S = 0.5
 # The gateway or its engine is not there yet.
@@ -24,7 +24,7 @@ ENDS = LATER | {"WRITE_RUNNING", "WRITE_FAILED", "WRITE_OUTCOME_UNKNOWN", "REPLI
 
 @dataclass
 class Writer:
-    """Knows which rows its table has, and which statement it does not know the end of.
+    """Knows what its table has, and which statement it does not know the end of.
 
     `answer` is what the gateway has said of that statement, if it has.
     """
@@ -32,18 +32,16 @@ class Writer:
     table: str
     changes: Changes
     place: KillPlace
-    seen: Counter[str]
-    rows: Rows | None = None
+    content: Content | None
     pending: Change | None = None
     answer: dict[str, Any] | None = None
-    refused: list[Change] = field(default_factory=list)
     done: int = 0
 
     def write_until(self, ended: Event) -> None:
         """Sends statements until one of them has no answer, or a bad one."""
         with self.place.running.client_with() as client:
             while not ended.is_set():
-                self.pending = self.changes.next(self.rows)
+                self.pending = self.changes.next(self.content)
                 try:
                     self.answer = _ended(client, self._sent(client, self.pending))
                 except httpx.TransportError:
@@ -51,43 +49,45 @@ class Writer:
                     return
                 if not _has_succeeded(self.answer):
                     return
-                self.rows, self.pending = self.pending.after, None
+                _assert_rows_affected(self.answer, self.pending)
+                self.content, self.pending = self.pending.after, None
                 self.done += 1
 
-    def check(self) -> None:
+    def check(self, kill: str, tally: Tally) -> None:
         """Asserts that the statement that was interrupted has happened whole or not at all.
 
         The answer that was given to it must be true, and so must the one that its repeat gets.
         """
         change = self.pending
         if change is None:
-            self._assert_rows(self.rows)
+            self.check_content()
             return
-        left = self.place.rows(self.table)
-        is_after = left == _listed(change.after)
-        about = f"{change.sql}\nleft {left}\nbefore {_listed(change.before)}\nafter {_listed(change.after)}"
-        assert is_after or left == _listed(change.before), about
+        left = self.place.found(self.table)
+        is_after = left == listed(change.after)
+        about = (
+            f"{change.sql}\nkilled: {kill}, {change.shape}\nanswer {self.answer}\nleft {left}\n"
+            f"before {listed(change.before)}\nafter {listed(change.after)}"
+        )
+        assert is_after or left == listed(change.before), about
         if self.answer is not None:
             _assert_true(self.answer, change, is_after=is_after)
-        changes_nothing = _listed(change.before) == _listed(change.after)
         repeat, is_now = self._repeated(change)
-        kind = change.sql.split("lake")[0].strip()
-        self.seen[f"{kind}: {'whole' if is_after else 'not at all'}; its repeat: {_words(repeat)}"] += 1
-        if is_after and change.has_snapshot and not changes_nothing:
-            assert _has_succeeded(repeat), (about, repeat)
+        about = f"{about}\nrepeat {repeat}"
+        tally.end(change, kill, is_applied=is_after, said=_words(repeat))
+        if is_after and change.has_snapshot and not change.changes_nothing:
+            assert _has_succeeded(repeat), about
         if _has_succeeded(repeat):
-            assert is_now, (about, repeat)
-        elif _code(repeat) not in ENDS:
-            raise AssertionError(f"{about}\n{self.answer}\n{repeat}")
+            assert is_now, about
+            _assert_rows_affected(repeat, change)
         else:
-            # It is not in the table, and never will be: the next statement is sent under a new requestId.
-            self.refused.append(change)
-        self.rows, self.pending, self.answer = (change.after if is_now else change.before), None, None
-        self.seen["interrupted"] += 1
+            # A refused statement is not in the table, and never will be: `check_content` looks for it later.
+            assert _code(repeat) in ENDS, about
+        self.content, self.pending, self.answer = (change.after if is_now else change.before), None, None
 
-    def check_refused(self) -> None:
-        """Asserts that nothing which was refused has been committed since."""
-        self._assert_rows(self.rows)
+    def check_content(self) -> None:
+        """Asserts that the table has what it should have: nothing of what was refused."""
+        left = self.place.found(self.table)
+        assert left == listed(self.content), (self.table, left, listed(self.content))
 
     def _repeated(self, change: Change) -> tuple[dict[str, Any], bool]:
         """Returns the answer to the same request, and whether the table has its rows then."""
@@ -100,13 +100,9 @@ class Writer:
                 if not is_refused or time.monotonic() > until_s:
                     break
                 Event().wait(PAUSE_S)
-        now = self.place.rows(self.table)
-        assert now in (_listed(change.before), _listed(change.after)), (change.sql, answer, now)
-        return answer, now == _listed(change.after)
-
-    def _assert_rows(self, rows: Rows | None) -> None:
-        left = self.place.rows(self.table)
-        assert left == _listed(rows), (self.table, left, _listed(rows))
+        now = self.place.found(self.table)
+        assert now in (listed(change.before), listed(change.after)), (change.sql, answer, now)
+        return answer, now == listed(change.after)
 
     def _sent(self, client: httpx.Client, change: Change) -> httpx.Response:
         return client.post(
@@ -152,8 +148,7 @@ def _words(answer: dict[str, Any]) -> str:
 
 def _assert_true(answer: dict[str, Any], change: Change, *, is_after: bool) -> None:
     """Asserts that what the gateway said of a statement is what its table has."""
-    changes_nothing = _listed(change.before) == _listed(change.after)
-    if changes_nothing:
+    if change.changes_nothing:
         return
     state = _state(answer)
     if state == "COMMITTED" or _has_succeeded(answer):
@@ -162,5 +157,7 @@ def _assert_true(answer: dict[str, Any], change: Change, *, is_after: bool) -> N
         assert not is_after, (change.sql, answer)
 
 
-def _listed(rows: Rows | None) -> list[tuple[int, int]] | None:
-    return None if rows is None else sorted(rows.items())
+def _assert_rows_affected(answer: dict[str, Any], change: Change) -> None:
+    affected = answer["write"].get("rowsAffected")
+    if affected is not None and change.rows is not None:
+        assert affected == change.rows, (change, answer)

@@ -59,6 +59,7 @@ def build_spark_settings(
         max_tuple_bytes=settings.dynamic_filtering_tuples_max_bytes,
         max_kept_plan_bytes=settings.kept_plans_max_bytes,
         max_row_group_count_bytes=settings.row_group_counts_max_bytes,
+        leaves_out_noted_files=settings.row_group_file_pruning,
         planned_once_max_bytes=settings.planned_once_max_bytes,
         bounds=_query_bounds(settings),
         properties=_session_catalog_properties(settings, folder) | settings.spark_conf,

@@ -27,6 +27,7 @@ def build_layout_advice(settings: Settings, components: Components, clock: Clock
             max_sampled_files=settings.layout_advice_max_sampled_files,
             max_sampled_rows=settings.layout_advice_max_sampled_rows,
             timeout_s=settings.layout_advice_timeout_s / 2,
+            max_rewritten_bytes=settings.layout_advice_max_rewritten_bytes,
         ),
         options=AdviceOptions(
             min_saved_share=settings.layout_advice_min_saved_share,

@@ -21,6 +21,7 @@ from service.query.filtering.detection.detections import DetectionBounds, Detect
 from service.query.filtering.engine_keys import EngineKeys
 from service.query.filtering.fetched_relations import LocalRelations
 from service.query.filtering.kept_sets import KeptBounds, KeptSets
+from service.query.filtering.known_rewrites import KnownRewrites
 from service.query.filtering.prune import Pruner
 from service.query.filtering.pruning_bounds import PruningBounds
 from service.query.filtering.rewrite import RewriteBounds
@@ -43,6 +44,7 @@ def build_pruner(settings: Settings, components: Components, clock: Clock, calls
         relations,
         _pruning_bounds(settings, components.engine.slots),
         components.asked_requests if is_remembering else None,
+        KnownRewrites(settings.dynamic_filtering_texts_max_bytes),
     )
 
 

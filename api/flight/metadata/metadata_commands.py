@@ -38,6 +38,7 @@ class Metadata:
             "CommandGetDbSchemas": self._schemas,
             "CommandGetTables": self._tables,
             "CommandGetTableTypes": _table_types,
+            "CommandGetPrimaryKeys": self._primary_keys,
         }
 
     def schema(self, command: Any) -> pa.Schema:
@@ -55,7 +56,7 @@ class Metadata:
         """
         answer = self._answers.get(name_of(command))
         if answer is None:
-            # Tables have no keys here.
+            # Tables do not refer to each other here.
             return self.schema(command).empty_table()
         return answer(served, command)
 
@@ -87,6 +88,23 @@ class Metadata:
         found = self._listing.relations(served.caller, asked, kinds, has_columns=command.include_schema)
         rows = [_row(entry, command.include_schema, has_zones=not served.is_jdbc) for entry in found]
         return pa.Table.from_pylist(rows, schema=schema)
+
+    def _primary_keys(self, served: Served, command: Any) -> pa.Table:
+        schema = _sent(command, "db_schema")
+        if _is_without_catalog(command) or schema == "":
+            return answer_schemas.PRIMARY_KEYS.empty_table()
+        found = self._listing.key_columns(served.caller, command.table, schema, _sent(command, "catalog"))
+        rows = [
+            {
+                "catalog_name": key.relation.catalog,
+                "db_schema_name": key.relation.schema,
+                "table_name": key.relation.table,
+                "column_name": key.column,
+                "key_sequence": key.position,
+            }
+            for key in found
+        ]
+        return pa.Table.from_pylist(rows, schema=answer_schemas.PRIMARY_KEYS)
 
 
 def is_statement(pattern: str) -> bool:

@@ -10,6 +10,7 @@ from typing import ParamSpec, TypeVar
 from api.bootstrap.settings import Settings
 from api.hive_server.calls.operations import Operations
 from api.hive_server.hive_metrics import HiveMetrics
+from api.hive_server.rows.kept_chunks import KeptChunks
 from api.http.gateway_access import GatewayAccess
 from api.http.protocol_servers import ProtocolEdge
 from api.http.waiting import Waiting
@@ -28,6 +29,7 @@ class CallContext:
     waiting: Waiting
     parts: SharedParts
     operations: Operations
+    kept_chunks: KeptChunks
     metrics: HiveMetrics
 
     async def in_thread(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -45,5 +47,7 @@ def call_context(edge: ProtocolEdge, parts: SharedParts, metrics: HiveMetrics) -
     operations = Operations(
         edge.clock, settings.hive_max_operations_per_session, settings.hive_max_operations
     )
+    kept_chunks = KeptChunks(settings.hive_kept_chunks_max_bytes)
     metrics.watch_operations(operations.__len__)
-    return CallContext(settings, edge.access, edge.waiting, parts, operations, metrics)
+    metrics.watch_kept_chunks(lambda: kept_chunks.byte_count)
+    return CallContext(settings, edge.access, edge.waiting, parts, operations, kept_chunks, metrics)

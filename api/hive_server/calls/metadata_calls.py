@@ -98,14 +98,20 @@ async def get_functions(context: CallContext, client: Client, request: Mapping[s
 async def get_primary_keys(
     context: CallContext, client: Client, request: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Lists no keys: no table here has keys that are enforced."""
-    return await _answered(context, client, request, OperationType.UNKNOWN, tables.PRIMARY_KEYS.empty_table)
+    """Lists the identifier fields of tables. Rows are not held to them."""
+    listing, caller = context.parts.listing, client.caller
+    table, schema, catalog = (request.get(part) for part in ("tableName", "schemaName", "catalogName"))
+
+    def rows() -> pa.Table:
+        return tables.primary_keys_table(listing.key_columns(caller, table or "", schema, catalog))
+
+    return await _answered(context, client, request, OperationType.UNKNOWN, rows)
 
 
 async def get_cross_reference(
     context: CallContext, client: Client, request: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Lists no keys, as `get_primary_keys`."""
+    """Lists no keys: tables do not refer to each other."""
     return await _answered(
         context, client, request, OperationType.UNKNOWN, tables.CROSS_REFERENCE.empty_table
     )

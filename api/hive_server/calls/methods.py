@@ -38,7 +38,7 @@ METHODS: Mapping[str, Method] = {
     "GetTableTypes": Method(_OF_SESSION, _STARTED, metadata_calls.get_table_types),
     "GetColumns": Method(structs.GET_COLUMNS, _STARTED, metadata_calls.get_columns),
     "GetFunctions": Method(structs.GET_FUNCTIONS, _STARTED, metadata_calls.get_functions),
-    "GetPrimaryKeys": Method(_OF_SESSION, _STARTED, metadata_calls.get_primary_keys),
+    "GetPrimaryKeys": Method(structs.GET_PRIMARY_KEYS, _STARTED, metadata_calls.get_primary_keys),
     "GetCrossReference": Method(_OF_SESSION, _STARTED, metadata_calls.get_cross_reference),
     "GetOperationStatus": Method(
         structs.GET_STATUS, structs.OPERATION_STATUS, statement_calls.get_operation_status

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from api.hive_server.calls.protocol_numbers import OperationType
 from api.hive_server.calls.session_handles import SessionHandle
+from api.hive_server.rows.kept_chunks import ChunkPlace
 from api.hive_server.rows.result_rows import ResultRows
 from api.sql_protocols.running_statement import RunningStatement
 from service.errors.query_errors import QueryNotFound, TooManyQueries
@@ -27,8 +28,8 @@ Projection = Callable[[pa.Table], pa.Table]
 class Operation:
     """An operation of a caller's session. `statement` is None if its rows were there at once.
 
-    `rows` is set once the result is known, and `outcome` once the end was counted. One call at a time may
-    read: it holds `reading`.
+    `rows` is set once the result is known, and `is_counted` once the end was counted. One call at a time may
+    read: it holds `reading`. `place` is that of the chunk that is being read, if rows are not there at once.
     """
 
     operation_id: UUID
@@ -38,6 +39,7 @@ class Operation:
     statement: RunningStatement | None = None
     rows: ResultRows | None = None
     projection: Projection | None = None
+    place: ChunkPlace | None = None
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(16))
     reading: asyncio.Lock = field(default_factory=asyncio.Lock)
     used_ms: int = 0
@@ -49,6 +51,11 @@ class Operation:
         """Returns the fields of its handle. Each has rows: a statement without columns has one without."""
         operation_id = {"guid": self.operation_id.bytes, "secret": self.secret}
         return {"operationId": operation_id, "operationType": self.type, "hasResultSet": True}
+
+    def give_back(self) -> None:
+        """Gives back the memory of the chunk that was being read. Called once it is forgotten."""
+        if self.place is not None:
+            self.place.close()
 
 
 class Operations:
@@ -100,6 +107,7 @@ class Operations:
 
     def remove(self, operation: Operation) -> None:
         """Forgets an operation."""
+        operation.give_back()
         self._open.pop(operation.operation_id, None)
         of_session = self._of_session.get(operation.session.session_id, {})
         of_session.pop(operation.operation_id, None)
@@ -129,6 +137,8 @@ class Operations:
     def take_all(self) -> Sequence[Operation]:
         """Forgets all operations, and returns them."""
         taken = list(self._open.values())
+        for operation in taken:
+            operation.give_back()
         self._open.clear()
         self._of_session.clear()
         return taken

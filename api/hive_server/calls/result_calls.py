@@ -15,7 +15,8 @@ from api.hive_server.calls.session_calls import FETCH_ROWS
 from api.hive_server.calls.statement_calls import NO_COLUMNS
 from api.hive_server.calls.statement_ends import ended_status
 from api.hive_server.calls.statuses import OK, failed
-from api.hive_server.rows.result_rows import ResultRows, rows_of_table
+from api.hive_server.rows.kept_chunks import ChunkPlace
+from api.hive_server.rows.result_rows import ResultRows, StoredChunks, rows_of_table
 from api.hive_server.rows.type_ids import column_descriptions
 from api.hive_server.rows.written_column import written_column
 from api.sql_protocols.failures import Failure
@@ -73,22 +74,31 @@ async def _rows(context: CallContext, client: Client, operation: Operation) -> R
         status = await ended_status(context, client, operation, statement)
         if status.failure is not None:
             return status.failure
-        operation.rows = await context.in_thread(_result, statement, operation.projection)
+        assert operation.place is not None
+        operation.rows = await context.in_thread(_result, statement, operation.projection, operation.place)
     assert operation.rows is not None
     return operation.rows
 
 
-def _result(statement: RunningStatement, projection: Projection | None) -> ResultRows:
+def _result(statement: RunningStatement, projection: Projection | None, place: ChunkPlace) -> ResultRows:
     manifest = statement.manifest()
     if not manifest.columns:
         return rows_of_table(NO_COLUMNS.empty_table())
     counts = [chunk.row_count for chunk in manifest.chunks]
-    schema = statement.schema()
-    if projection is None:
-        return ResultRows(schema, counts, statement.chunk)
-    return ResultRows(
-        projection(schema.empty_table()).schema, counts, lambda index: projection(statement.chunk(index))
-    )
+    projected = projection or _as_they_are
+
+    def load(index: int) -> pa.Table:
+        return projected(statement.chunk(index))
+
+    first = load(0)
+    # The first fetch needs it again.
+    place.keep(0, first)
+    # The manifest is refused as soon as the rows are: the result is gone, or policies have changed.
+    return ResultRows(first.schema, counts, StoredChunks(load, statement.manifest, place))
+
+
+def _as_they_are(rows: pa.Table) -> pa.Table:
+    return rows
 
 
 def _page(found: ResultRows, max_rows: int, max_bytes: int) -> dict[str, Any]:

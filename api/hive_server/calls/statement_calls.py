@@ -67,7 +67,12 @@ async def execute_statement(
     )
     statement = await context.in_thread(context.parts.statements.start, client.caller, asked)
     operation = Operation(
-        operation_id, client.caller.name, session, OperationType.EXECUTE_STATEMENT, statement
+        operation_id,
+        client.caller.name,
+        session,
+        OperationType.EXECUTE_STATEMENT,
+        statement,
+        place=context.kept_chunks.place(),
     )
     operation.log_lines.append(f"Query {statement.query_id}")
     if session.is_plain and context.settings.hive_short_show_tables and is_show_tables(sql):

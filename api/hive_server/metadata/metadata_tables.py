@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from api.hive_server.metadata.sql_types import BASIC, sql_type
-from api.sql_protocols.listing import ListedColumn
+from api.sql_protocols.listing import KeyColumn, ListedColumn
 from service.model.tables.contents import RelationEntry, RelationKind, SchemaEntry
 
 _TEXT, _INT, _SHORT, _FLAG = pa.string(), pa.int32(), pa.int16(), pa.bool_()
@@ -135,6 +135,21 @@ def kinds_table() -> pa.Table:
 def columns_table(listed: Iterable[ListedColumn]) -> pa.Table:
     """Returns the answer of `getColumns`."""
     return _table(COLUMNS, [_column(found) for found in listed])
+
+
+def primary_keys_table(listed: Iterable[KeyColumn]) -> pa.Table:
+    """Returns the answer of `getPrimaryKeys`, in the order that JDBC wants: by the names of columns."""
+    rows = [
+        {
+            "TABLE_CAT": found.relation.catalog,
+            "TABLE_SCHEM": found.relation.schema,
+            "TABLE_NAME": found.relation.table,
+            "COLUMN_NAME": found.column,
+            "KEY_SEQ": found.position,
+        }
+        for found in sorted(listed, key=lambda found: found.column)
+    ]
+    return _table(PRIMARY_KEYS, rows)
 
 
 def types_table() -> pa.Table:

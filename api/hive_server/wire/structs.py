@@ -77,6 +77,9 @@ GET_COLUMNS = _struct(
     tableName=(4, TEXT),
     columnName=(5, TEXT),
 )
+GET_PRIMARY_KEYS = _struct(
+    sessionHandle=(1, SESSION), catalogName=(2, TEXT), schemaName=(3, TEXT), tableName=(4, TEXT)
+)
 GET_FUNCTIONS = _struct(
     sessionHandle=(1, SESSION), catalogName=(2, TEXT), schemaName=(3, TEXT), functionName=(4, TEXT)
 )

@@ -108,4 +108,6 @@ def _scan(scan: ScanRecord, has_run: bool) -> Iterator[str]:
     if has_run:
         levels.append(("rows", metrics.rows))
     for name, selection in levels:
-        yield f"  {name:<10}  {selection.selected} of {selection.total}"
+        left_out = f" ({scan.files_left_out} left out by their row groups)" if name == "data files" else ""
+        note = left_out if scan.files_left_out else ""
+        yield f"  {name:<10}  {selection.selected} of {selection.total}{note}"

@@ -55,6 +55,7 @@ def _scan(fields: Fields) -> Scan:
         data_files=_selection(fields.object("dataFiles")),
         bytes=_selection(fields.object("bytes")),
         row_groups=_optional_selection(fields, "rowGroups"),
+        data_files_left_out=fields.optional_integer("dataFilesLeftOut") or 0,
         rows_total=rows.integer("total"),
         rows_read=rows.optional_integer("read"),
         has_run=fields.boolean("hasRun"),

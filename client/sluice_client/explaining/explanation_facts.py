@@ -15,6 +15,8 @@ class Scan:
     """The part of its table that one scan read. `rows_read` is None if the query was only planned.
 
     `row_groups` are those of Parquet files; None: it is not known of all files, or the gateway does not say.
+    `data_files_left_out` are files that are not selected only because the same filter had selected none of
+    their row groups before.
     """
 
     table: str
@@ -26,6 +28,7 @@ class Scan:
     rows_read: int | None
     has_run: bool
     row_groups: Selection | None = None
+    data_files_left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,6 +39,8 @@ def _below(scan: Scan, explanation: ExplanationFacts, indent: str) -> Iterator[s
 
 def _scan_line(scan: Scan) -> str:
     files = f"{scan.data_files.selected} of {scan.data_files.total} files"
+    if scan.data_files_left_out:
+        files += f" ({scan.data_files_left_out} left out by their row groups)"
     read = f"{size(scan.bytes.selected)} of {size(scan.bytes.total)} ({share(scan.bytes):.0%})"
     groups = scan.row_groups
     of_groups = "" if groups is None else f", {groups.selected} of {groups.total} row groups"

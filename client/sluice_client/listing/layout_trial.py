@@ -52,6 +52,8 @@ class TrialReport:
     """Those of the changed copy. Sorted rows often take less space."""
     difference_at_size: float | None
     """The difference of `bytes`, if the size of the copy had been known."""
+    is_size_predicted: bool
+    """Whether the prediction knew how well rows compress after the change; older gateways never do."""
     filters: tuple[TriedFilter, ...]
 
 
@@ -171,6 +173,7 @@ def _report(fields: Fields) -> TrialReport:
         table_bytes_now=fields.object("tableNow").integer("bytes"),
         table_bytes_seen=fields.object("tableSeen").integer("bytes"),
         difference_at_size=fields.optional_number("differenceAtSize"),
+        is_size_predicted=fields.raw().get("isSizePredicted") is True,
         filters=tuple(map(_filter, fields.objects("filters"))),
     )
 

@@ -272,13 +272,15 @@ class SluiceDialect(DefaultDialect):
         schema: str | None = None,
         **kw: Any,
     ) -> Any:
-        """Returns none: rows are not held to keys.
+        """Returns the columns that identify a row, to which rows are not held; none for a view.
 
         Raises:
             NoSuchTableError: there is no such table.
         """
-        self._check_table(connection, table_name, schema, **kw)
-        return {"constrained_columns": [], "name": None}
+        columns = self._inspection(connection, kw).key_columns(table_name, schema)
+        if not columns:
+            self._check_table(connection, table_name, schema, **kw)
+        return {"constrained_columns": columns, "name": None}
 
     @cache
     def get_foreign_keys(

@@ -112,6 +112,18 @@ class Inspection:
         comment = None if described is None else described.raw.get("comment")
         return comment if isinstance(comment, str) and comment else None
 
+    def key_columns(self, table: str, schema: str | None) -> list[str]:
+        """Returns the columns that identify a row; none for a view, or if it takes a field inside a struct.
+
+        Rows are not held to them.
+        """
+        with _as_sqlalchemy():
+            described = self._described(table, schema)
+        if described is None:
+            return []
+        names = [str(name) for name in described.raw.get("identifierFields") or []]
+        return names if {column.name for column in described.columns}.issuperset(names) else []
+
     def partitioned_by(self, table: str, schema: str | None) -> list[str]:
         """Returns what a table is partitioned by, as `sluice_partitioned_by` takes it; empty for a view."""
         with _as_sqlalchemy():
@@ -249,5 +261,7 @@ def _column(name: str, kind: Any, is_nullable: bool, comment: str | None) -> Col
         "type": kind,
         "nullable": is_nullable,
         "default": None,
+        # A key of integers would otherwise be taken for one that the gateway counts up.
+        "autoincrement": False,
         "comment": comment or None,
     }

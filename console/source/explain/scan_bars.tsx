@@ -84,6 +84,7 @@ function levelsOf(scan: Scan): Level[] {
 function noteOf(scan: Scan): string {
   const parts = [
     scan.hasRun ? "" : "The scan was skipped, or not needed: it read nothing",
+    (scan.dataFilesLeftOut ?? 0) > 0 ? `${count(scan.dataFilesLeftOut ?? 0)} files left out by their row groups` : "",
     scan.native === true ? "Spark pruned it by its own keys, too" : "",
     scan.snapshotId === null ? "no snapshot" : `snapshot ${scan.snapshotId}`,
     `planned in ${duration(scan.planningMs)}`,

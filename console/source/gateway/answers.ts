@@ -144,6 +144,8 @@ export interface Scan {
   partitions: Selection;
   manifests: Selection;
   dataFiles: Selection;
+  /** Files that row groups noted before leave out. A gateway of the version before does not say. */
+  dataFilesLeftOut?: Whole;
   bytes: Selection;
   /** Those of Parquet files; null: it is not known of all files. A gateway of the version before does not say. */
   rowGroups?: Selection | null;

@@ -181,6 +181,7 @@
 {{- include "sluice.setting" (dict "root" . "name" "hive_max_unread_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "hive_fetch_max_rows" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "hive_fetch_max_bytes" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "hive_kept_chunks_max_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "hive_max_operations" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "hive_max_operations_per_session" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "hive_operation_idle_s" "kind" "integer") }}
@@ -254,6 +255,7 @@
 {{- include "sluice.setting" (dict "root" . "name" "manifest_entries_max_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "kept_plans_max_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "row_group_counts_max_bytes" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "row_group_file_pruning" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_prefetched_sets" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_prefetch_tables" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_prefetch_history_s" "kind" "integer") }}
@@ -327,6 +329,7 @@
 {{- include "sluice.setting" (dict "root" . "name" "layout_advice_max_files" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "layout_advice_max_sampled_files" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "layout_advice_max_sampled_rows" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "layout_advice_max_rewritten_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "layout_advice_max_columns" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "layout_advice_max_partitions" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "layout_advice_min_file_bytes" "kind" "integer") }}

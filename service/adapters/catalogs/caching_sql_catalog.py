@@ -17,6 +17,7 @@ from sqlalchemy.exc import IntegrityError, ProgrammingError
 
 from service.adapters.catalogs.changed_metadata import changed_metadata_json
 from service.adapters.catalogs.metadata_json import metadata_json
+from service.adapters.catalogs.variant_type import table_metadata
 from service.adapters.disk.synced_files import Sync, sync_files
 from service.bounded_lru import BoundedLru
 
@@ -110,9 +111,18 @@ class CachingSqlCatalog(SqlCatalog):
         cached = self.cached((*namespace, orm_table.table_name), orm_table.metadata_location or "")
         if cached is not None:
             return cached
-        table = super()._convert_orm_to_iceberg(orm_table)
-        table.metadata = self._cache(table.metadata_location, table.metadata)
-        return table
+        location = orm_table.metadata_location
+        if not location:
+            return super()._convert_orm_to_iceberg(orm_table)
+        io = self._load_file_io(location=location)
+        metadata = self._cache(location, table_metadata(io.new_input(location)))
+        return Table(
+            (*namespace, orm_table.table_name),
+            metadata,
+            location,
+            self._load_file_io(metadata.properties, location),
+            self,
+        )
 
     def _write_metadata(  # type: ignore[override] # a static method there, called on the instance
         self, metadata: TableMetadata, io: FileIO, metadata_path: str

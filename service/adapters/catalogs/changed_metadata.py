@@ -10,9 +10,10 @@ from typing import Any
 
 import orjson
 from pyiceberg.io import FileIO
-from pyiceberg.serializers import Compressor
-from pyiceberg.table.metadata import TableMetadataUtil, TableMetadataV3
+from pyiceberg.table.metadata import TableMetadataV3
 from pyiceberg.typedef import IcebergBaseModel
+
+from service.adapters.catalogs.variant_type import metadata_bytes, parsed_metadata
 
 # Lists whose entries never change, by what each entry is known by.
 _BY_ID: Mapping[str, str] = {"snapshots": "snapshot-id", "schemas": "schema-id"}
@@ -29,12 +30,9 @@ def changed_metadata_json(metadata: TableMetadataV3, io: FileIO) -> str:
     """
     if not metadata.metadata_log:
         raise ValueError("a table of format version 3 is not created here")
-    location = metadata.metadata_log[-1].metadata_file
-    compressor = Compressor.get_compressor(location)
-    with compressor.stream_decompressor(io.new_input(location).open()) as stream:
-        text = stream.read()
+    text = metadata_bytes(io.new_input(metadata.metadata_log[-1].metadata_file))
     written: dict[str, Any] = orjson.loads(text)
-    before = TableMetadataUtil.parse_raw(text.decode())
+    before = parsed_metadata(text)
     if not isinstance(before, TableMetadataV3):
         raise ValueError("a table cannot be moved to format version 3 here")
     return orjson.dumps(_changed(written, _encoded(before), _encoded(metadata))).decode()

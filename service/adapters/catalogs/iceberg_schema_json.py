@@ -13,6 +13,7 @@ from service.errors.ingest_errors import IngestInvalid
 from service.faults import Fault
 from service.model.storable_texts import text_fault
 from service.model.tables.schemas import (
+    VARIANT,
     Field,
     FieldType,
     ListOf,
@@ -27,7 +28,7 @@ _MAX_DEPTH = 32
 _MAX_ID = 2**31 - 1
 _NUMBERS = ("int", "long", "float", "double")
 _TIMES = ("date", "time", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns")
-_PRIMITIVES = frozenset({"boolean", *_NUMBERS, *_TIMES, "string", "uuid", "binary"})
+_PRIMITIVES = frozenset({"boolean", *_NUMBERS, *_TIMES, "string", "uuid", "binary", VARIANT})
 _FIXED = re.compile(r"fixed\[\s*(\d{1,9})\s*\]")
 _DECIMAL = re.compile(r"decimal\(\s*(\d{1,2})\s*,\s*(\d{1,2})\s*\)")
 

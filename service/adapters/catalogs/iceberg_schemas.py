@@ -18,7 +18,17 @@ from pyiceberg.types import (
     StructType,
 )
 
-from service.model.tables.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct, TableSchema
+from service.adapters.catalogs.variant_type import VariantType
+from service.model.tables.schemas import (
+    VARIANT,
+    Field,
+    FieldType,
+    ListOf,
+    MapOf,
+    Primitive,
+    Struct,
+    TableSchema,
+)
 
 
 def table_schema(schema: Schema) -> TableSchema:
@@ -87,7 +97,7 @@ def pyiceberg_type(kind: FieldType) -> IcebergType:
     """Converts one type, with everything inside it."""
     match kind:
         case Primitive(name):
-            return IcebergType.model_validate(name)
+            return VariantType() if name == VARIANT else IcebergType.model_validate(name)
         case Struct(fields):
             return StructType(*(_nested_field(field) for field in fields))
         case ListOf(element):

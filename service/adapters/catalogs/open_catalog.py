@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
 
 import pyarrow as pa
 from pyiceberg.catalog import Catalog, load_glue, load_hive
@@ -17,11 +16,11 @@ from pyiceberg.exceptions import (
     RESTError,
     SignError,
 )
-from requests import PreparedRequest, RequestException, Response, Session
-from requests.adapters import HTTPAdapter
+from requests import RequestException
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
+from service.adapters.catalogs.bounded_rest_catalog import BoundedRestCatalog
 from service.adapters.catalogs.caching_sql_catalog import MAX_CACHED_BYTES, CachingSqlCatalog
 from service.adapters.disk.synced_files import Sync
 from service.errors.gateway_error import CannotStart
@@ -60,7 +59,7 @@ def open_catalog(name: str, properties: Mapping[str, str], timeout_s: float, syn
                 name, sync, max_cached_bytes=MAX_CACHED_BYTES, **_sql_properties(properties, timeout_s)
             )
         case "rest":
-            return _BoundedRestCatalog(name, timeout_s, **properties)
+            return BoundedRestCatalog(name, timeout_s, **properties)
         case "hive":
             return load_hive(name, dict(properties))
         case _:
@@ -106,36 +105,3 @@ def _sql_properties(properties: Mapping[str, str], timeout_s: float) -> dict[str
         url = url.update_query_dict({key: value for key, value in bounds.items() if key not in url.query})
     # Detects connections that a restarted server has dropped before they are used.
     return {"pool_pre_ping": "true"} | dict(properties) | {"uri": url.render_as_string(hide_password=False)}
-
-
-class _BoundedAdapter(HTTPAdapter):
-    """Gives every request a timeout; `requests` itself waits forever."""
-
-    def __init__(self, timeout_s: float) -> None:
-        self._timeout_s = timeout_s
-        super().__init__()
-
-    def send(self, request: PreparedRequest, *args: Any, **kwargs: Any) -> Response:
-        kwargs["timeout"] = kwargs.get("timeout") or self._timeout_s
-        return super().send(request, *args, **kwargs)
-
-
-class _BoundedRestCatalog(RestCatalog):
-    """PyIceberg's REST catalog, which has no setting for timeouts."""
-
-    def __init__(self, name: str, timeout_s: float, **properties: str) -> None:
-        self._timeout_s = timeout_s
-        super().__init__(name, **properties)
-
-    def _create_session(self) -> Session:
-        session = super()._create_session()
-        return self._bounded(session)
-
-    def _create_legacy_oauth2_auth_manager(self, session: Session) -> Any:
-        # A token may be requested already here.
-        return super()._create_legacy_oauth2_auth_manager(self._bounded(session))
-
-    def _bounded(self, session: Session) -> Session:
-        for scheme in ("http://", "https://"):
-            session.mount(scheme, _BoundedAdapter(self._timeout_s))
-        return session

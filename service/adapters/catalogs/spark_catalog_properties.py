@@ -15,6 +15,8 @@ from service.errors.gateway_error import CannotStart
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # Manifests never change: they are read once, and cached in the driver within Iceberg's own bounds.
 _CACHE_PROPERTIES: Mapping[str, str] = {"io.manifest.cache-enabled": "true"}
+_SENT_ONCE = "sluice.catalogs.SqlCatalog"
+"""Iceberg's JDBC catalog, which does not repeat a change that may have been applied."""
 _RESERVED = frozenset({"spark_catalog", "system"})
 _REQUIRED: Mapping[str, tuple[str, ...]] = {
     "sql": ("uri", "warehouse"),
@@ -70,7 +72,8 @@ def _address(name: str, properties: Mapping[str, str]) -> dict[str, str]:
 
 def _sql(name: str, properties: Mapping[str, str]) -> dict[str, str]:
     # If Spark opened the catalog first, it would otherwise create tables in which views fail.
-    return {"type": "jdbc", "jdbc.schema-version": "V1"} | jdbc_properties(name, properties["uri"])
+    address = {"catalog-impl": _SENT_ONCE, "jdbc.schema-version": "V1"}
+    return address | jdbc_properties(name, properties["uri"])
 
 
 def _rest(name: str, properties: Mapping[str, str]) -> dict[str, str]:

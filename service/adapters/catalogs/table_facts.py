@@ -78,6 +78,7 @@ def _facts(name: TableName, table: Table, read: ReadAt) -> TableFacts:
         references=_references(table),
         merge_on_read=_merge_on_read(table),
         has_one_spec=len(table.specs()) == 1,
+        identifier_fields=_identifier_fields(Identity(schema)),
     )
 
 
@@ -98,6 +99,15 @@ def _columns(schema: Identity[Schema]) -> tuple[TableColumn, ...]:
         TableColumn(field.field_id, field.name, str(field.field_type), field.required, field.doc)
         for field in schema.value.fields
     )
+
+
+@lru_cache(_MAX_CACHED_SCHEMAS)
+def _identifier_fields(schema: Identity[Schema]) -> tuple[str, ...]:
+    ids = set(schema.value.identifier_field_ids)
+    columns = [field for field in schema.value.fields if field.field_id in ids]
+    nested = sorted(ids.difference(field.field_id for field in columns))
+    names = (schema.value.find_column_name(field_id) for field_id in nested)
+    return (*(field.name for field in columns), *(name for name in names if name))
 
 
 def _partition_fields(table: Table, schema: Schema) -> tuple[PartitionField, ...]:

@@ -27,6 +27,7 @@ from pyiceberg.types import (
 )
 from sqlglot import exp
 
+from service.adapters.catalogs.variant_type import variant_ids
 from service.adapters.keys.key_literals import NotTranslatable
 from service.adapters.keys.key_query import KeyQuery
 from service.adapters.keys.row_filter import RowFilters, has_value
@@ -115,7 +116,12 @@ def _scanned(
 
 
 def usable_fields(table: Table) -> dict[str, NestedField]:
-    """Returns the top-level fields that a query may use, by their names in lower case."""
+    """Returns the top-level fields that a query may use, by their names in lower case.
+
+    There are none in a table with variants: PyIceberg does not read any column of files that have them.
+    """
+    if any(map(variant_ids, table.metadata.schemas)):
+        return {}
     fields = table.schema().fields
     names = [field.name.lower() for field in fields]
     return {

@@ -84,6 +84,7 @@ def file_layout(file: DataFile, spec: PartitionSpec, fields: Mapping[str, Nested
     return LayoutFile(
         byte_count=file.file_size_in_bytes,
         record_count=file.record_count,
+        path=file.file_path,
         partition=f"{spec.spec_id} {partition}" if partition else "",
         row_group_count=max(1, len(file.split_offsets or ())),
         bounds=bounds,

@@ -12,7 +12,10 @@ from pyiceberg.types import NestedField
 from service.adapters.catalogs.opened_tables import OpenedTable
 from service.adapters.layouts.bound_lengths import bound_length
 from service.adapters.layouts.file_layouts import data_files, data_manifests, file_layout, is_compared
+from service.adapters.layouts.placed_rows import PlacedRows, placed_rows
+from service.adapters.layouts.rewritten_rows import ArrowRewrittenRows
 from service.adapters.layouts.sampled_rows import FileSource, SampledFile, sampled_rows
+from service.adapters.layouts.spark_parquet import parquet_options
 from service.errors.table_errors import LayoutUnknown
 from service.errors.unavailable import StorageDown
 from service.model.tables.table_layout import LayoutFile, RowSample, TableLayout
@@ -61,6 +64,27 @@ class IcebergLayouts:
         except OSError as error:
             # The storage's own message may hold addresses and keys.
             raise StorageDown("The table's storage does not give its files.") from error
+
+    def rewritten(self, layout: TableLayout, bounds: LayoutBounds) -> ArrowRewrittenRows | None:
+        """Returns rows of the files of this layout, to be written in other orders; None if none may be."""
+        if not bounds.max_rewritten_bytes or layout.table.catalog in self._others:
+            return None
+        table = self._opened(layout.table).table
+        options = parquet_options(table.properties)
+        if options is None:
+            return None
+
+        def read(is_late: Callable[[], bool]) -> PlacedRows | None:
+            return placed_rows(
+                table.io,
+                table.schema(),
+                layout.files,
+                bounds.max_sampled_files,
+                bounds.max_rewritten_bytes,
+                is_late,
+            )
+
+        return ArrowRewrittenRows(layout, options, read, len(table.schema().model_dump_json()))
 
 
 def _layout(

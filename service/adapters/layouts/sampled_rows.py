@@ -89,7 +89,7 @@ def _read(
     step: int,
     is_late: Callable[[], bool],
 ) -> pa.Table | None:
-    names = _names(file.schema_arrow, fields)
+    names = file_names(file.schema_arrow, fields)
     if not names or not _is_small(file.metadata, set(names.values())):
         return None
     batches = []
@@ -104,7 +104,7 @@ def _read(
     return pa.Table.from_batches(batches) if batches else None
 
 
-def _names(schema: pa.Schema, fields: Mapping[str, NestedField]) -> dict[str, str]:
+def file_names(schema: pa.Schema, fields: Mapping[str, NestedField]) -> dict[str, str]:
     """Returns for each column the one in the file, by its id; an imported file has no ids."""
     by_id = {
         int(found.metadata[_FIELD_ID]): found.name
@@ -118,7 +118,7 @@ def _names(schema: pa.Schema, fields: Mapping[str, NestedField]) -> dict[str, st
 
 def _texts(schema: pa.Schema, fields: Mapping[str, NestedField]) -> list[str]:
     """Returns the columns to read with each value once: one long text in all rows stays one in memory."""
-    names = _names(schema, fields)
+    names = file_names(schema, fields)
     return [found for name, found in names.items() if str(fields[name].field_type) == "string"]
 
 

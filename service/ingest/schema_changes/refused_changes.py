@@ -14,10 +14,10 @@ from service.model.tables.schema_changes import (
     SchemaDifference,
     WidenField,
 )
-from service.model.tables.schemas import Field, Primitive, Struct, TableSchema, fields_with_paths
+from service.model.tables.schemas import VARIANT, Field, Primitive, Struct, TableSchema, fields_with_paths
 
 # The Iceberg table specification, "Format Versioning".
-_FROM_FORMAT_3 = frozenset({"timestamp_ns", "timestamptz_ns", "unknown"})
+_FROM_FORMAT_3 = frozenset({"timestamp_ns", "timestamptz_ns", "unknown", VARIANT})
 # Spark has no such type, and cannot even read the other columns of a table that has one.
 _UNKNOWN_TO_SPARK = "time"
 # Iceberg's `MetadataColumns`. Spark cannot read a table that has a column with such a name.

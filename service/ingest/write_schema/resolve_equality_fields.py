@@ -10,7 +10,7 @@ from service.ingest.write_schema.named_columns import named_columns
 from service.ingest.write_schema.rules.partition_sources import VOID
 from service.model.ingest.ingest_request import Violation, Write, WriteFault, WriteRule
 from service.model.ingest.writing import WritableTable
-from service.model.tables.schemas import Field, Primitive, fields_with_paths
+from service.model.tables.schemas import VARIANT, Field, Primitive, fields_with_paths
 from service.model.tables.tables import TableName
 
 # Format version 1 has no deletes.
@@ -97,4 +97,6 @@ def _reason(path: tuple[str, ...], field: Field) -> str | None:
         return "has fields of its own"
     if field.type.name in _NOT_EQUAL_TO_THEMSELVES:
         return f"is a {field.type.name}, and such numbers cannot be compared for equality"
+    if field.type.name == VARIANT:
+        return "is a variant, and variants cannot be compared"
     return None

@@ -8,9 +8,9 @@ from service.errors.ingest_errors import WriteSchemaInvalid
 from service.ingest.write_schema.rules.partition_sources import VOID
 from service.model.ingest.ingest_request import Violation, Write, WriteRule
 from service.model.ingest.writing import WritableTable
-from service.model.tables.schemas import Field, Primitive, path_of
+from service.model.tables.schemas import VARIANT, Field, Primitive, path_of
 
-REST_TYPES = ("string",)
+REST_TYPES = ("string", VARIANT)
 
 
 def rest_fault(

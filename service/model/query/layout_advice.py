@@ -35,6 +35,8 @@ class LayoutAdvice:
     `before` and `after` are simulated on the files of now in the same way. Bloom filters select row groups
     within files: theirs are bytes of row groups. `statements` make the change in Spark SQL, in this order.
     `file_bytes` is the size that files get, and `transform` that of the partition field, where they change.
+    `is_size_predicted`: `after` knows how well rows compress after the change. Otherwise they are taken to
+    need as much space as now.
     """
 
     kind: AdviceKind
@@ -45,6 +47,7 @@ class LayoutAdvice:
     statements: tuple[str, ...]
     file_bytes: int | None = None
     transform: str | None = None
+    is_size_predicted: bool = False
 
     @property
     def saved_bytes(self) -> int:

@@ -92,8 +92,9 @@ class TriedFilter:
 class TrialReport:
     """The result of a trial, for all scans together and for those that read most.
 
-    `table_now` and `table_seen` are the data files of the table and of its changed copy: sorted rows often
-    take less space, and a prediction does not know how much.
+    `table_now`, `table_predicted` and `table_seen` are all data files: of the table, of it after the change
+    by prediction, and of its changed copy. `is_size_predicted`: the prediction knows how well rows compress
+    after the change. Otherwise they are taken to need as much space as now.
     """
 
     columns: tuple[str, ...]
@@ -102,7 +103,9 @@ class TrialReport:
     scan_count: int
     amount: TriedAmount
     table_now: ReadAmount
+    table_predicted: ReadAmount
     table_seen: ReadAmount
+    is_size_predicted: bool
     filters: Sequence[TriedFilter]
 
     @property
@@ -111,11 +114,11 @@ class TrialReport:
 
         The rest of it is about which files scans select.
         """
-        now, seen = self.table_now.byte_count, self.table_seen.byte_count
-        if not now:
+        whole, seen = self.table_predicted.byte_count, self.table_seen.byte_count
+        if not whole:
             return None
         predicted = self.amount.predicted
-        scaled = ReadAmount(predicted.file_count, round(predicted.byte_count * seen / now))
+        scaled = ReadAmount(predicted.file_count, round(predicted.byte_count * seen / whole))
         return TriedAmount(now=self.amount.now, predicted=scaled, seen=self.amount.seen).difference
 
 

@@ -54,6 +54,8 @@ class ScanRecord:
     `is_native`: Spark pruned the scan by keys that it found while the query ran; None when the scan was only
     planned, or this is unknown. `columns` are those that the scan reads, if known; of very many, only the
     first. `predicates` are what its files were selected by, at most one for each column; all of them hold.
+    `files_left_out` is how many files these predicates select that the scan did not plan all the same:
+    readers had noted before that the same filter selects none of their row groups.
 
     >>> nothing, files = Selection(0, 0), Selection(9, 1)
     >>> metrics = PruningMetrics(files, nothing, files, files, files, planning_ms=0)
@@ -68,6 +70,7 @@ class ScanRecord:
     is_native: bool | None = False
     columns: tuple[str, ...] = ()
     predicates: tuple[ScanPredicate, ...] = ()
+    files_left_out: int = 0
 
     @property
     def state(self) -> str:

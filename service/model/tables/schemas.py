@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+VARIANT = "variant"
+"""The name of the type whose values are objects, arrays or scalars of JSON in a binary form."""
+
 
 @dataclass(frozen=True, slots=True)
 class Primitive:

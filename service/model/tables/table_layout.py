@@ -30,6 +30,7 @@ class LayoutFile:
 
     byte_count: int
     record_count: int
+    path: str = ""
     partition: str = ""
     row_group_count: int = 1
     bounds: Mapping[str, FileBounds] = field(default_factory=dict)
@@ -73,3 +74,8 @@ class TableLayout:
     def byte_count(self) -> int:
         """The bytes of all data files."""
         return sum(file.byte_count for file in self.files)
+
+    @property
+    def record_count(self) -> int:
+        """The rows of all data files."""
+        return sum(file.record_count for file in self.files)

@@ -204,6 +204,9 @@ class TableFacts:
 
     `metadata_location` is the file that all of this was read from. Each commit writes a new one. It is empty
     where the catalog does not say.
+
+    `identifier_fields` are the names of the fields that identify a row: columns first, in their order. A name
+    inside a struct has dots. No reader or writer holds rows to them.
     """
 
     name: TableName
@@ -233,6 +236,13 @@ class TableFacts:
     references: tuple[TableReference, ...] = ()
     merge_on_read: tuple[str, ...] = ()
     has_one_spec: bool = False
+    identifier_fields: tuple[str, ...] = ()
+
+    @property
+    def key_columns(self) -> tuple[str, ...]:
+        """The columns that identify a row; none if it takes a field inside a struct."""
+        names = {column.name for column in self.columns}
+        return self.identifier_fields if names.issuperset(self.identifier_fields) else ()
 
     @property
     def identity(self) -> str:

@@ -8,16 +8,21 @@ from typing import Protocol
 
 from service.model.tables.table_layout import TableLayout
 from service.model.tables.tables import TableName
+from service.ports.tables.rewritten_rows import RewrittenRows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayoutBounds:
-    """How much of a table is looked at; the sample ends early after `timeout_s`."""
+    """How much of a table is looked at; the sample ends early after `timeout_s`.
+
+    `max_rewritten_bytes` is how much memory the rows take that are written in other orders; 0: none are.
+    """
 
     max_files: int
     max_sampled_files: int
     max_sampled_rows: int
     timeout_s: float
+    max_rewritten_bytes: int = 0
 
 
 class TableLayouts(Protocol):
@@ -35,3 +40,6 @@ class TableLayouts(Protocol):
             CatalogDown: the catalog does not answer.
             StorageDown: the table's storage does not answer.
         """
+
+    def rewritten(self, layout: TableLayout, bounds: LayoutBounds) -> RewrittenRows | None:
+        """Returns rows of the files of this layout, to be written in other orders; None if none may be."""

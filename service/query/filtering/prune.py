@@ -22,6 +22,7 @@ from service.query.filtering.detection.text_readings import Reading
 from service.query.filtering.engine_keys import Collecting
 from service.query.filtering.fetched_relations import LocalRelations
 from service.query.filtering.formed_filters import applied_filters, filter_records, formed_filters
+from service.query.filtering.known_rewrites import KnownRewrites, RewriteInput
 from service.query.filtering.late_filters import late_filters
 from service.query.filtering.one_reading import one_reading_records
 from service.query.filtering.prefetched_sets import PrefetchedSets
@@ -61,13 +62,15 @@ class Pruner:
         relations: LocalRelations,
         bounds: PruningBounds,
         asked: AskedRequests | None = None,
+        known: KnownRewrites | None = None,
     ) -> None:
-        """`asked` remembers the requests whose scans were filtered."""
+        """`asked` remembers the requests whose scans were filtered, `known` their rewrites."""
         self._detections = detections
         self._collector = collector
         self._relations = relations
         self._bounds = bounds
         self._asked = asked
+        self._known = known or KnownRewrites(0)
 
     def prune(
         self,
@@ -187,19 +190,23 @@ class Pruner:
         outcomes: Mapping[str, FilterOutcome],
         asked: _Asked,
     ) -> PrunedQuery:
-        formed = formed_filters(detected, outcomes, asked.bounds)
-        applied = applied_filters(formed)
-        pruned = replace(
-            pruned,
-            filters=(*filter_records(formed, detected), *detected.detection.rejected),
+        given = RewriteInput(
+            sql=asked.request.sql,
+            detected=detected,
+            outcomes=outcomes,
+            cached=self._cached_relations(detected, asked),
+            bounds=asked.bounds,
             # A session may have other settings than the engine that chooses the files.
-            late=() if asked.request.session else late_filters(detected, outcomes, asked.bounds),
-            tuples=tuple_filters(formed),
+            takes_late=not asked.request.session,
         )
-        cached = self._cached_relations(detected, asked)
-        found = rewritten(pruned, detected, applied, cached, asked.bounds.rewrites)
-        together = one_reading_records(detected, outcomes, found.rewrites)
-        return replace(found, rewrites=(*found.rewrites, *together))
+        known = self._known.get(given)
+        if known is not None:
+            return replace(
+                known, parse_ms=pruned.parse_ms, detect_ms=pruned.detect_ms, filters_ms=pruned.filters_ms
+            )
+        found = _written(pruned, given)
+        self._known.keep(given, found)
+        return found
 
     def _cached_relations(
         self, detected: Detected, asked: _Asked
@@ -215,6 +222,20 @@ class Pruner:
             for place in places
             if (rows := cached.get(place.query.fingerprint)) is not None
         ]
+
+
+def _written(pruned: PrunedQuery, given: RewriteInput) -> PrunedQuery:
+    detected, outcomes, bounds = given.detected, given.outcomes, given.bounds
+    formed = formed_filters(detected, outcomes, bounds)
+    pruned = replace(
+        pruned,
+        filters=(*filter_records(formed, detected), *detected.detection.rejected),
+        late=late_filters(detected, outcomes, bounds) if given.takes_late else (),
+        tuples=tuple_filters(formed),
+    )
+    found = rewritten(pruned, detected, applied_filters(formed), given.cached, bounds.rewrites)
+    together = one_reading_records(detected, outcomes, found.rewrites)
+    return replace(found, rewrites=(*found.rewrites, *together))
 
 
 def _collecting(request: QueryRequest, access: Access, is_canceled: Callable[[], bool]) -> Collecting:

@@ -12,17 +12,18 @@ from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from service.errors.query_errors import CommitConflict, CommitStateUnknown, QueryCanceled
+from service.errors.query_errors import CommitStateUnknown, QueryCanceled
 from service.errors.statement_errors import SqlWritesOff, StatementNotAllowed
 from service.model.sessions.session_changes import ForgetMadeView, NoteMadeView, SessionChange
 from service.model.writes.writes import MARK, Write, WriteKind
 from service.policies.require import require
 from service.ports.engine.query_engine import EngineResult, Statement
 from spark_session.engine.made_views import made_view
-from spark_session.engine.writes.asked_target import OF_VIEWS, asked_target
+from spark_session.engine.writes.asked_target import asked_target
 from spark_session.engine.writes.asked_write import AskedWrite
 from spark_session.engine.writes.called import called
 from spark_session.engine.writes.changed_rows import changed_rows
+from spark_session.engine.writes.commit_failures import commit_failure
 from spark_session.engine.writes.definitions import defined
 from spark_session.engine.writes.inserted_rows import inserted_rows
 from spark_session.engine.writes.ready_write import ReadyWrite
@@ -31,12 +32,6 @@ from spark_session.session.warm_session import WarmSession
 from spark_session.session.write_statements import ParsedWrite
 from spark_session.spark_errors import causes_of
 from spark_session.vetting.vetted_writes import DEFINING, NEW_VIEWS
-
-_FAILED = "org.apache.iceberg.exceptions.CommitFailedException"
-_INVALID = "org.apache.iceberg.exceptions.ValidationException"
-"""Another commit contradicts the rows; in a definition, there is no such table."""
-_UNSUPPORTED = "java.lang.UnsupportedOperationException"
-_UNKNOWN = "org.apache.iceberg.exceptions.CommitStateUnknownException"
 
 
 def run_write(
@@ -131,13 +126,9 @@ def _committed(session: WarmSession, ready: ReadyWrite, write: Write, query_id: 
     try:
         return ready.plan.run(MARK, query_id)
     except (PySparkException, Py4JJavaError) as failure:
-        classes = _classes(failure)
-        if _UNKNOWN in classes:
-            raise CommitStateUnknown from failure
-        if _FAILED in classes or (write.has_snapshot and _INVALID in classes):
-            raise CommitConflict from failure
-        if write.kind in OF_VIEWS and _UNSUPPORTED in classes:
-            raise StatementNotAllowed(f"The catalog {write.table.catalog} has no views.") from failure
+        known = commit_failure(_classes(failure), write)
+        if known is not None:
+            raise known from failure
         raise
     except (*UNREACHABLE, pa.ArrowException) as failure:
         if session.is_lost() or isinstance(failure, Py4JNetworkError):

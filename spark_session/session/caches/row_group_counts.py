@@ -1,4 +1,4 @@
-"""Numbers of row groups that readers have selected, kept in the JVM for explanations."""
+"""Numbers of row groups that readers have selected, kept in the JVM for explanations and later scans."""
 
 from __future__ import annotations
 
@@ -12,9 +12,13 @@ if TYPE_CHECKING:
 
 
 class RowGroupCounts(JvmCache):
-    """The counts of one JVM; see `CountedReads.java`. With 0 bytes, readers are not counted."""
+    """The counts of one JVM; see `CountedReads.java`. With 0 bytes, readers are not counted.
 
-    def __init__(self, gateway: JavaGateway, max_bytes: int) -> None:
+    With `leaves_out_files`, scans that choose their files from memory leave out those of which readers have
+    selected no row group by the same filter before.
+    """
+
+    def __init__(self, gateway: JavaGateway, max_bytes: int, leaves_out_files: bool = False) -> None:
         java = java_instance(gateway, "sluice.rowgroups.CountedReads")
-        java.open(max_bytes)
+        java.open(max_bytes, leaves_out_files)
         super().__init__(java, max_bytes)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pyarrow as pa
 import pytest
 import sqlalchemy as sa
@@ -10,7 +12,7 @@ from sqlalchemy.exc import NoSuchTableError, OperationalError
 from service.errors.table_errors import TableNotFound
 from sluice_client.sqlalchemy import MAP, STRUCT
 from tests.client.dialect.conftest import NAMES, MakeEngine
-from tests.client.dialect.lake import VIEW_COLUMNS, Lake
+from tests.client.dialect.lake import ORDERS, VIEW_COLUMNS, Lake
 from tests.client.gateways import Served
 from tests.client.transports import LossyTransport
 
@@ -198,9 +200,27 @@ def test_comments(engine: sa.Engine) -> None:
     assert inspector.get_table_comment("some_orders") == {"text": None}
 
 
+def test_the_primary_key_has_the_identifier_fields(gateway: Served, make_engine: MakeEngine) -> None:
+    lake = gateway.gateway
+    assert isinstance(lake, Lake)
+    orders = lake.catalogs.facts(ORDERS)
+    try:
+        for fields, key in ((("id", "day"), ["id", "day"]), (("id", "place.city"), [])):
+            lake.catalogs.put(replace(orders, identifier_fields=fields))
+            engine = make_engine("/lake/shop")
+            found = sa.inspect(engine).get_pk_constraint("orders")
+            assert found == {"constrained_columns": key, "name": None}
+            table = sa.Table("orders", sa.MetaData(), autoload_with=engine)
+            assert [column.name for column in table.primary_key] == key
+            assert table.autoincrement_column is None
+    finally:
+        lake.catalogs.put(orders)
+
+
 def test_there_are_no_keys_and_indexes(engine: sa.Engine) -> None:
     inspector = sa.inspect(engine)
-    assert inspector.get_pk_constraint("orders") == {"constrained_columns": [], "name": None}
+    for name in ("orders", "some_orders"):
+        assert inspector.get_pk_constraint(name) == {"constrained_columns": [], "name": None}
     assert inspector.get_foreign_keys("orders") == []
     assert inspector.get_indexes("orders") == []
     assert inspector.get_unique_constraints("orders") == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Protocol
@@ -54,6 +55,7 @@ class Lakehouse(Protocol):
         name: TableName,
         partition_fields: tuple[PartitionField, ...] = (),
         sort_fields: tuple[SortField, ...] = (),
+        identifier_fields: tuple[str, ...] = (),
     ) -> None:
         """Creates an empty table with `COLUMNS`, and its schema if that is missing."""
 
@@ -74,8 +76,10 @@ class FakeLakehouse:
         name: TableName,
         partition_fields: tuple[PartitionField, ...] = (),
         sort_fields: tuple[SortField, ...] = (),
+        identifier_fields: tuple[str, ...] = (),
     ) -> None:
-        self.catalogs.put(facts_of_empty_table(name, COLUMNS, partition_fields, sort_fields))
+        made = facts_of_empty_table(name, COLUMNS, partition_fields, sort_fields)
+        self.catalogs.put(replace(made, identifier_fields=identifier_fields))
 
     def append(self, name: TableName, record_count: int) -> None:
         self.catalogs.append(name, record_count)
@@ -104,12 +108,16 @@ class PyIcebergLakehouse:
         name: TableName,
         partition_fields: tuple[PartitionField, ...] = (),
         sort_fields: tuple[SortField, ...] = (),
+        identifier_fields: tuple[str, ...] = (),
     ) -> None:
         schema = tuple(name.schema.split("."))
         self.outside.create_namespace_if_not_exists(schema)
         self.outside.create_table(
             (*schema, name.table),
-            _SCHEMA,
+            Schema(
+                *_SCHEMA.fields,
+                identifier_field_ids=[_SCHEMA.find_field(field).field_id for field in identifier_fields],
+            ),
             partition_spec=_partition_spec(partition_fields),
             sort_order=_sort_order(sort_fields),
         )

@@ -32,6 +32,7 @@ from pyiceberg.types import LongType, NestedField, StringType
 from service.adapters.catalogs.caching_sql_catalog import MAX_CACHED_BYTES, CachingSqlCatalog
 from service.adapters.catalogs.metadata_json import metadata_json
 from service.adapters.catalogs.opened_tables import OpenedTables
+from service.adapters.catalogs.variant_type import VariantType, table_metadata
 from service.adapters.disk.synced_files import not_synced
 from service.model.tables.tables import TableName
 from tests.contract.catalogs.conftest import Postgres
@@ -174,6 +175,7 @@ def test_catalogs_that_open_one_empty_database_together_all_work(postgres: Postg
             assert list(pool.map(opened, range(4))) == [[]] * 4
 
 
+VARIANT = {"id": 3, "name": "payload", "required": False, "type": "variant", "doc": "the rest"}
 UNKNOWN = {"encryption-keys": [{"key-id": "k", "encrypted-key-metadata": "YQ=="}]}
 
 
@@ -187,7 +189,9 @@ def newer(request: pytest.FixtureRequest, catalog: CachingSqlCatalog, table: Tab
     ]
     defaults = {"initial-default": "a", "write-default": "b"}
     written["schemas"][0]["fields"][1] |= defaults
-    content = json.dumps(written | {"format-version": 3, "next-row-id": 2} | UNKNOWN).encode()
+    written["schemas"][0]["fields"].append(VARIANT)
+    newer = {"format-version": 3, "next-row-id": 2, "last-column-id": 3}
+    content = json.dumps(written | newer | UNKNOWN).encode()
     path = path_of(table.metadata_location).with_name(f"00009-{uuid4()}.{request.param}")
     path.write_bytes(gzip.compress(content) if "gz" in request.param else content)
     return catalog.register_table("a.newer", path.as_uri())
@@ -195,6 +199,7 @@ def newer(request: pytest.FixtureRequest, catalog: CachingSqlCatalog, table: Tab
 
 def test_a_commit_to_a_newer_format_version_loses_nothing(catalog: CachingSqlCatalog, newer: Table) -> None:
     before, location = raw(newer), newer.metadata_location
+    assert newer.schema().find_type("payload") == VariantType()
     snapshot = Snapshot(
         snapshot_id=77,
         parent_snapshot_id=newer.metadata.current_snapshot_id,
@@ -234,6 +239,9 @@ def test_a_commit_to_a_newer_format_version_loses_nothing(catalog: CachingSqlCat
         name: value for name, value in before.items() if name not in changed
     }
     assert set(after) == set(before)
+    # Read from the file, and not from the cache.
+    [read] = table_metadata(newer.io.new_input(catalog.load_table("a.newer").metadata_location)).schemas
+    assert read == newer.schema()
 
 
 def test_a_table_of_a_newer_format_version_is_not_created(catalog: CachingSqlCatalog) -> None:

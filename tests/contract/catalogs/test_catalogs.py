@@ -71,6 +71,14 @@ def test_sort_fields_name_their_source_direction_and_null_order(lakehouse: Lakeh
     assert lakehouse.catalogs.facts(EVENTS).sort_fields == fields
 
 
+def test_identifier_fields_are_those_of_the_schema(lakehouse: Lakehouse) -> None:
+    others = TableName("lake", "logs", "others")
+    lakehouse.create(EVENTS, identifier_fields=("id",))
+    lakehouse.create(others)
+    found = [lakehouse.catalogs.facts(name) for name in (EVENTS, others)]
+    assert [(facts.identifier_fields, facts.key_columns) for facts in found] == [(("id",), ("id",)), ((), ())]
+
+
 def test_a_commit_made_outside_is_seen_at_once(lakehouse: Lakehouse) -> None:
     lakehouse.create(EVENTS)
     before = lakehouse.catalogs.facts(EVENTS)

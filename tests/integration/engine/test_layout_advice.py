@@ -28,7 +28,13 @@ from tests.integration.engine.test_engine import prepare, run
 pytestmark = pytest.mark.integration
 
 SALES = TableName("lake", "layouts", "sales")
-BOUNDS = LayoutBounds(max_files=1_000, max_sampled_files=64, max_sampled_rows=20_000, timeout_s=60)
+BOUNDS = LayoutBounds(
+    max_files=1_000,
+    max_sampled_files=64,
+    max_sampled_rows=20_000,
+    timeout_s=60,
+    max_rewritten_bytes=128 * 1024**2,
+)
 OPTIONS = AdviceOptions(min_file_bytes=400_000)
 SINCE = datetime(2026, 1, 1, tzinfo=UTC)
 WITHIN = 0.15
@@ -53,7 +59,8 @@ def engine(shared_engine: SparkEngine) -> SparkEngine:
         "CREATE OR REPLACE TABLE layouts.sales USING iceberg"
         " TBLPROPERTIES ('write.target-file-size-bytes' = '1600000') AS"
         " SELECT /*+ REPARTITION(8) */ id, DATE'2024-01-01' + int(hash(id) & 65535) % 365 AS day,"
-        " sha2(string(id), 512) AS text FROM range(240000)",
+        # Rows of a day share their texts: together they take much less space.
+        " sha2(string(int(hash(id) & 65535) % 365 * 500 + id % 500), 512) AS text FROM range(240000)",
     )
     return shared_engine
 
@@ -74,8 +81,9 @@ def advice_for(engine: SparkEngine, recorded: list[ScanRecord]) -> TableAdvice:
     table = newest(engine)
     opened = OpenedTable(table, table_facts(SALES, table))
     columns = [column.column for column in filtered_columns(recorded)]
-    layout = IcebergLayouts(lambda _: opened, FakeClock()).layout(SALES, columns, BOUNDS)
-    return advise(layout, recorded, SINCE, OPTIONS)
+    layouts = IcebergLayouts(lambda _: opened, FakeClock())
+    layout = layouts.layout(SALES, columns, BOUNDS)
+    return advise(layout, recorded, SINCE, OPTIONS, rewritten=layouts.rewritten(layout, BOUNDS))
 
 
 def test_a_table_that_spark_sorts_as_advised_is_read_as_predicted(engine: SparkEngine) -> None:
@@ -128,4 +136,5 @@ def total(reads: CountedReads) -> ReadAmount:
 def assert_is_read_as_predicted(engine: SparkEngine, advice: LayoutAdvice) -> None:
     seen = sum(scan.metrics.bytes.selected for scan in scans(engine))
     assert advice.after.byte_count == pytest.approx(seen, rel=WITHIN)
+    assert advice.is_size_predicted
     assert advice.saved_share > 0.5

@@ -37,6 +37,10 @@ def by_http(hive: HiveGateway) -> Any:
     return pyhive.connect(thrift_transport=transport)
 
 
+def by_scheme(hive: HiveGateway) -> Any:
+    return pyhive.connect("127.0.0.1", hive.http_port, scheme="http", username=NAME, password=PASSWORD)
+
+
 def by_impala(hive: HiveGateway) -> Any:
     return impala_connect(
         host="127.0.0.1", port=hive.port, auth_mechanism="PLAIN", user=NAME, password=PASSWORD
@@ -74,7 +78,7 @@ def run(connection: Any, sql: str) -> None:
     cursor.close()
 
 
-@pytest.mark.parametrize("connect", [by_password, by_http, by_impala, by_impala_http])
+@pytest.mark.parametrize("connect", [by_password, by_http, by_scheme, by_impala, by_impala_http])
 def test_each_transport_answers_queries(hive: HiveGateway, connect: Callable[[HiveGateway], Any]) -> None:
     connection = connect(hive)
     assert rows(connection, "SELECT count(*) FROM sales") == [(SALES,)]

@@ -131,6 +131,10 @@ class IngestLakehouse:
     def table(self) -> Table:
         return self._outside.load_table(("game", self.key.table.table))
 
+    def opened(self) -> Table:
+        """Returns the table as the gateway opens it, which knows types that PyIceberg does not."""
+        return self._new_catalogs().opened(self.key.table).table
+
     def accept(
         self,
         ids: Sequence[int],

@@ -41,6 +41,7 @@ from pyiceberg.types import (
     UUIDType,
 )
 
+from service.adapters.catalogs.iceberg_schemas import table_schema
 from service.adapters.catalogs.spark_catalog_properties import spark_catalog_properties
 from service.adapters.commits.snapshot_append import SnapshotAppend
 from service.adapters.commits.table_commits import PyIcebergTableCommits
@@ -49,6 +50,8 @@ from service.adapters.data_files.writer.write import write_data_files
 from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.errors.unavailable import EngineNotReady
 from service.ingest.committing.commit_round import commit_round
+from service.ingest.decoding.values.arrow_types import arrow_schema
+from service.ingest.decoding.values.variant_values import variant_value
 from service.model.ingest.ingest import IngestCommit, IngestRecord, IngestState
 from service.model.ingest.record_deletes import DELETE_MARK
 from service.model.ingest.writing import (
@@ -1365,3 +1368,34 @@ def test_rows_that_have_a_key_by_default_are_replaced(lakehouse: UpsertLakehouse
         if level is None:
             assert lakehouse.read(key, "id, level") == [(1, 5), (2, 5), (8, None)]
     assert lakehouse.read(lakehouse.key, "id, level") == [(8, None), (9, 5)]
+
+
+@of_version_3
+def test_variants_are_committed_into_both_catalogs(lakehouse: UpsertLakehouse) -> None:
+    lakehouse.change("ALTER TABLE {} ADD COLUMN payload VARIANT")
+    table = lakehouse.opened()
+    fields = table_schema(table.schema()).columns
+
+    def commit(rows: Sequence[tuple[int, object]], equality_ids: tuple[int, ...]) -> None:
+        target = replace(
+            target_of(table, lakehouse.key, None),
+            is_upsert=bool(equality_ids),
+            equality_field_ids=equality_ids,
+        )
+        variants = [
+            {"id": row[0], "payload": None if row[1] is None else variant_value(row[1], 9)} for row in rows
+        ]
+        batch = pa.RecordBatch.from_pylist(variants, schema=arrow_schema(fields))
+        result = write_data_files(writer_state(table), target, [batch], WriteBounds())
+        committed = lakehouse.new_commits().commit(Committable(lakehouse.key, uuid4(), (uuid4(),), (result,)))
+        assert not committed.is_repeated
+
+    commit([(1, {"x": 1}), (2, None), (3, ["a"])], ())
+    commit([(2, {"x": 2}), (3, None)], (1,))
+    assert lakehouse.read(lakehouse.key, "id, to_json(payload)") == [
+        (1, '{"x":1}'),
+        (2, '{"x":2}'),
+        (3, None),
+    ]
+    assert len(lakehouse.opened().metadata.snapshots) == 2
+    assert lakehouse.opened().schema() == table.schema()

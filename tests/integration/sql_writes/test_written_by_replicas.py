@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,6 +23,7 @@ from tests.integration.replicas import killed, settings_over
 from tests.integration.running import RunningGateway, run_sluice
 from tests.integration.servers import Postgres, postgres, valkey
 from tests.polling import until
+from tests.tcp_proxy import TcpProxy
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(1500)]
 
@@ -38,7 +39,23 @@ class Both:
     here: RunningGateway
     there: RunningGateway
     database: Postgres
+    to_catalog: TcpProxy
     lake: SqlCatalog
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Lets nobody change the catalog's pointers until the end of the block."""
+        engine = create_engine(self.database.url("lake"))
+        with closing(engine.connect()) as locking:
+            locking.execute(text("LOCK TABLE iceberg_tables IN SHARE ROW EXCLUSIVE MODE"))
+            yield
+            locking.rollback()
+        engine.dispose()
+
+    def has_waiting(self) -> bool:
+        """Whether a change of the catalog waits."""
+        waiting = "SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'iceberg_tables'::regclass"
+        return bool(self.database.read("lake", waiting))
 
     def marks(self) -> list[str]:
         """Returns the ids of the queries that have committed to the table, in order."""
@@ -46,9 +63,14 @@ class Both:
         summaries = [each.summary.additional_properties for each in snapshots if each.summary is not None]
         return [summary[MARK] for summary in summaries if MARK in summary]
 
+    def values(self) -> list[int]:
+        """Returns the values of the table's rows, in their order."""
+        found: list[int] = self.lake.load_table("shop.once").scan().to_arrow()["n"].to_pylist()
+        return sorted(found)
+
     def rows(self) -> int:
         """Returns how many rows the table has."""
-        return int(self.lake.load_table("shop.once").scan().to_arrow().num_rows)
+        return len(self.values())
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +87,10 @@ def both(folder: Path) -> Iterator[Both]:
         lake = stack.enter_context(
             closing(SqlCatalog("lake", **json.loads(settings["SLUICE_CATALOGS"])["lake"]))
         )
+        to_catalog = stack.enter_context(TcpProxy(lambda _: [database.port]))
+        settings["SLUICE_CATALOGS"] = settings["SLUICE_CATALOGS"].replace(
+            f":{database.port}/", f":{to_catalog.port}/"
+        )
         lake.create_namespace("shop")
         lake.create_table("shop.once", pa.schema([("n", pa.int32())]))
         migrated = run_sluice("migrate", room / "here", settings)
@@ -73,7 +99,7 @@ def both(folder: Path) -> Iterator[Both]:
         stack.callback(here.kill)
         there = RunningGateway.start(room / "there", settings, within_s=500.0)
         stack.callback(there.kill)
-        yield Both(here, there, database, lake)
+        yield Both(here, there, database, to_catalog, lake)
 
 
 def test_one_request_writes_once_at_two_gateways(both: Both) -> None:
@@ -105,6 +131,38 @@ def test_a_repeat_that_came_too_early_is_answered_later(both: Both) -> None:
     repeat = _repeated(lambda: post(both.there.client, SLOW_INSERT, requestId=request_id))
     assert repeat.json()["write"]["queryId"] == query_id
     assert both.rows() == before + 1
+
+
+@pytest.mark.parametrize(
+    ("sql", "taken", "given"),
+    [
+        (f"DELETE FROM {TABLE} WHERE n = 100", 100, []),
+        (
+            f"MERGE INTO {TABLE} t USING (SELECT 200 AS n) s ON t.n = s.n WHEN MATCHED THEN DELETE "
+            "WHEN NOT MATCHED THEN INSERT *",
+            200,
+            [],
+        ),
+        (f"INSERT INTO {TABLE} VALUES (300)", None, [300]),
+    ],
+    ids=["delete", "merge", "insert"],
+)
+def test_a_commit_whose_answer_is_lost_is_found(
+    both: Both, sql: str, taken: int | None, given: list[int]
+) -> None:
+    ask(both.here.client, f"INSERT INTO {TABLE} VALUES (100), (100), (200)")
+    expected = sorted([*(value for value in both.values() if value != taken), *given])
+    request_id = str(uuid4())
+    with both.held():
+        query_id = start(both.here.client, sql, requestId=request_id)
+        until(both.has_waiting, within_s=120)
+        # The database has the change, and makes it although nobody waits for it any more.
+        both.to_catalog.cut()
+    write = _repeated(lambda: post(both.there.client, sql, requestId=request_id)).json()["write"]
+    assert (write["queryId"], write["state"]) == (query_id, "COMMITTED")
+    # No file of it was taken away as that of a failed commit, and nothing was done twice.
+    assert both.marks().count(query_id) == 1
+    assert both.values() == expected
 
 
 def test_a_commit_that_was_not_recorded_is_found_and_not_repeated(both: Both) -> None:

@@ -44,4 +44,4 @@ def test_the_parts_are_the_whole(kind: AdviceKind) -> None:
     found = advise(basis.layout, basis.scans, NOON, SOME_OPTIONS)
     [advice] = [advice for advice in found.advice if advice.kind is kind]
     coded = coded_layout(basis.layout, basis.scans, lambda: False)
-    assert coded.sum(predicted_reads(coded, advice)) == advice.after
+    assert coded.sum(predicted_reads(coded, advice).scans) == advice.after

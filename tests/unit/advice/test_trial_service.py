@@ -210,8 +210,14 @@ def test_a_gateway_that_stops_ends_its_trial() -> None:
     assert trials.find(TABLE, trial.trial_id, FULL_ACCESS).state is TrialState.CANCELED
 
 
+def lost_trial(hours: int = 0) -> LayoutTrial:
+    """Returns a trial whose gateway is lost."""
+    requested_at = NOON - timedelta(hours=hours)
+    return LayoutTrial(trial_id=uuid4(), request=SORT, requested_by="ana", requested_at=requested_at)
+
+
 def test_what_a_lost_gateway_left_is_dropped(trials: FakeTrials) -> None:
-    lost = LayoutTrial(trial_id=uuid4(), request=SORT, requested_by="ana", requested_at=NOON)
+    lost = lost_trial()
     trials.log.add(lost)
     trials.log.is_taken = True
     trials.sweep()
@@ -220,17 +226,32 @@ def test_what_a_lost_gateway_left_is_dropped(trials: FakeTrials) -> None:
     trials.sweep()
     assert trials.copies.dropped == [lost.trial_id]
     found = trials.find(TABLE, lost.trial_id, FULL_ACCESS)
-    assert (found.state, found.is_dropped) == (TrialState.FAILED, True)
-    assert trials.log.open() == []
+    assert (found.state, found.error_detail) == (TrialState.FAILED, "The gateway that ran it was lost.")
+
+
+def test_what_the_engine_of_a_lost_gateway_wrote_afterwards_is_dropped_too(trials: FakeTrials) -> None:
+    lost = lost_trial()
+    trials.log.add(lost)
+    trials.sweep()
+    ended_at = trials.find(TABLE, lost.trial_id, FULL_ACCESS).ended_at
+    trials.clock.advance(timedelta(seconds=BOUNDS.settle_s / 2))
+    trials.sweep()
+    assert not trials.find(TABLE, lost.trial_id, FULL_ACCESS).is_dropped
+    trials.clock.advance(timedelta(seconds=BOUNDS.settle_s / 2))
+    trials.sweep()
+    found = trials.find(TABLE, lost.trial_id, FULL_ACCESS)
+    assert (found.state, found.is_dropped, found.ended_at) == (TrialState.FAILED, True, ended_at)
+    assert trials.copies.dropped == [lost.trial_id] * 3
+    trials.sweep()
+    assert trials.copies.dropped == [lost.trial_id] * 3
 
 
 def test_a_new_trial_drops_what_a_lost_gateway_left(trials: FakeTrials) -> None:
-    lost = LayoutTrial(
-        trial_id=uuid4(), request=SORT, requested_by="ana", requested_at=NOON - timedelta(hours=1)
-    )
+    lost = lost_trial(hours=1)
     trials.log.add(lost)
     trial = run(trials)
     assert trials.copies.dropped == [lost.trial_id, trial.trial_id]
+    assert [trial.trial_id for trial in trials.log.open()] == [lost.trial_id]
 
 
 def test_a_copy_that_cannot_be_dropped_now_is_dropped_later(trials: FakeTrials) -> None:
@@ -238,6 +259,7 @@ def test_a_copy_that_cannot_be_dropped_now_is_dropped_later(trials: FakeTrials) 
     trial = run(trials)
     assert (trial.state, trial.is_dropped) == (TrialState.SUCCEEDED, False)
     trials.copies.drop_failure = None
+    trials.clock.advance(timedelta(seconds=BOUNDS.settle_s))
     trials.sweep()
     found = trials.find(TABLE, trial.trial_id, FULL_ACCESS)
     assert (found.state, found.is_dropped, found.report) == (TrialState.SUCCEEDED, True, trial.report)

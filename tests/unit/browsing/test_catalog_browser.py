@@ -120,6 +120,16 @@ def test_columns_of_many_tables_come_at_once(bench: Bench) -> None:
     assert view.columns == (TableColumn(0, "k", "bigint", is_required=False),)
 
 
+def test_keys_are_those_of_tables_that_have_columns_as_identifiers(bench: Bench) -> None:
+    asked = [ORDERS.name, PAY.name, TableName("lake", "shop", "nope")]
+    assert bench.browser.keys(asked, FULL_ACCESS) == bench.browser.keys([], FULL_ACCESS) == {}
+    bench.catalogs.put(replace(ORDERS, identifier_fields=("day", "k")))
+    bench.catalogs.put(replace(PAY, identifier_fields=("k", "place.city")))
+    assert bench.browser.keys(asked, FULL_ACCESS) == {ORDERS.name: ("day", "k")}
+    masked = access(("lake.*.*", "select"), ("lake.shop.*", "mask:k=0"))
+    assert bench.browser.keys(asked, masked) == {}
+
+
 # ---- accepted columns -----------------------------------------------------------------------------
 
 

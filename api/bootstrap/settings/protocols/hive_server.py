@@ -53,6 +53,13 @@ class HiveServerBounds(BaseModel):
     hive_fetch_max_bytes: int = Field(
         16 * MIB, ge=64 * KIB, le=512 * MIB, description="the same in bytes of Arrow"
     )
+    hive_kept_chunks_max_bytes: int = Field(
+        64 * MIB,
+        ge=0,
+        le=64 * 1024 * MIB,
+        description="chunks that clients have read in part, of all statements together; others are read again"
+        " from the results with each fetch. 0: none is kept",
+    )
     hive_max_operations: int = Field(
         10_000, ge=1, le=1_000_000, description="open statements and metadata calls of all sessions together"
     )

@@ -128,8 +128,8 @@ class PruningSettings(BaseModel):
         64 * MIB,
         ge=0,
         le=64 * GIB,
-        description="memory for parsed texts of queries, and as much again for the filters found in them; a"
-        " text takes about 120 times its length",
+        description="memory for parsed texts of queries, as much again for the filters found in them, and"
+        " again for the texts with these; a text takes about 120 times its length",
     )
     rewrites: Listed[RewriteKind] = Field(
         tuple(RewriteKind), description="changes to a query's text besides its filters"
@@ -175,4 +175,9 @@ class PruningSettings(BaseModel):
         description="memory of the engine, in local mode, for how many row groups readers have selected in"
         " each part of a file by each filter, which explanations show; about 0.7 KiB for each; 0: they are"
         " not counted",
+    )
+    row_group_file_pruning: bool = Field(
+        False,
+        description="whether scans leave out files of which readers have selected no row group by the same"
+        " filter before; it needs `manifest_entries_max_bytes` and `row_group_counts_max_bytes`",
     )

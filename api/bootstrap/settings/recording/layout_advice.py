@@ -23,6 +23,12 @@ class LayoutAdviceSettings(BaseModel):
     layout_advice_max_sampled_rows: int = Field(
         100_000, ge=1_000, le=10_000_000, description="rows that are sampled"
     )
+    layout_advice_max_rewritten_bytes: int = Field(
+        128 * 1024**2,
+        ge=0,
+        description="memory for rows that are written in another order, to predict the size of files after a "
+        "change; 0: rows are taken to need as much space as now",
+    )
     layout_advice_max_columns: int = Field(
         8, ge=1, le=32, description="columns that are looked at: those that most scans are filtered by"
     )

@@ -40,8 +40,8 @@ class IngestRoomSettings(BaseModel):
         16 * MIB,
         ge=KIB,
         le=128 * MIB,
-        description="the rest of one record, as JSON, in the column that `rest` names; a record with more"
-        " does not fit",
+        description="the rest of one record, as JSON or a variant, in the column that `rest` names; a record"
+        " with more does not fit",
     )
     ingest_max_spooled_bytes: int = Field(
         16 * GIB,

@@ -30,7 +30,10 @@ def _card(scan: ScanRecord, has_run: bool) -> str:
         bars.append(bar("rows", metrics.rows, count))
     how = "" if scan.has_run else ", not run"
     native = ", pruned by Spark too" if scan.is_native else ""
-    note = f"{scan.state}, planned in {metrics.planning_ms} ms{how}{native}"
+    left_out = (
+        f", {scan.files_left_out} data files left out by their row groups" if scan.files_left_out else ""
+    )
+    note = f"{scan.state}, planned in {metrics.planning_ms} ms{how}{native}{left_out}"
     title = f'<h3>{breakable(scan.table)}</h3><p class="note">{note}</p>'
     return f'<article class="scan">{title}<dl>{"".join(bars)}</dl></article>'
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
@@ -34,6 +35,7 @@ from service.model.tables.contents import AcceptedColumn
 from service.model.tables.tables import TableFacts, TableName
 from service.policies.require import require
 from service.policies.shown_counts import shows_counts, without_row_counts
+from service.policies.shown_identifiers import shown_identifier_fields
 
 router = APIRouter(tags=["tables"])
 
@@ -90,6 +92,7 @@ async def get_table(
     require(access, Action.DESCRIBE, table_name(name))
     gateway = app_context.access.gateway
     facts = await app_context.access.call(gateway.table, table_name(name))
+    facts = replace(facts, identifier_fields=shown_identifier_fields(facts, access))
     accepted = await app_context.access.call(_accepted, gateway, facts, access)
     if not shows_counts(access, facts.name):
         return table_answer(without_row_counts(facts), accepted)

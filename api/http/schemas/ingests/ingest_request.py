@@ -157,7 +157,8 @@ class _Target(MatchedTable):
         Field(
             exclude_if=_is_left_out,
             description="a column that is written. It takes the fields of a record that no written column "
-            "has, as one JSON object; NULL where there are none. Left out: such a record does not fit",
+            "has, as one JSON object or variant; NULL where there are none. Left out: such a record does not "
+            "fit",
         ),
     ] = None
     write_schema: WriteSchemaBody = None

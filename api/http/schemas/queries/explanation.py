@@ -41,6 +41,13 @@ class ScanAnswer(WireModel):
     partitions: SelectionAnswer
     manifests: SelectionAnswer
     data_files: SelectionAnswer
+    data_files_left_out: Annotated[
+        int,
+        Field(
+            description="files that are not selected only because readers had noted before that the same"
+            " filter selects none of their row groups"
+        ),
+    ]
     bytes: SelectionAnswer
     row_groups: Annotated[
         SelectionAnswer | None,
@@ -199,6 +206,7 @@ def _scan(scan: ScanRecord, has_run: bool) -> ScanAnswer:
         partitions=selection_answer(metrics.partitions),
         manifests=selection_answer(metrics.manifests),
         data_files=selection_answer(metrics.data_files),
+        data_files_left_out=scan.files_left_out,
         bytes=selection_answer(metrics.bytes),
         row_groups=None if metrics.row_groups is None else selection_answer(metrics.row_groups),
         rows=RowsRead(total=metrics.rows.total, read=metrics.rows.selected if has_run else None),

@@ -72,6 +72,13 @@ class LayoutAdviceAnswer(WireModel):
     after: Annotated[
         ReadAmountAnswer, Field(description="predicted; with bloom filters, the bytes of row groups")
     ]
+    is_size_predicted: Annotated[
+        bool,
+        Field(
+            description="whether `after` knows how well rows compress after the change; otherwise they are"
+            " taken to need as much space as now"
+        ),
+    ]
     saved_bytes: int
     saved_share: Annotated[float, Field(description="of the bytes before, at most 1")]
     statements: Annotated[list[str], Field(description="Spark SQL that makes the change, in this order")]
@@ -124,6 +131,7 @@ def _advice(advice: LayoutAdvice) -> LayoutAdviceAnswer:
         file_bytes=advice.file_bytes,
         before=_read(advice.before),
         after=_read(advice.after),
+        is_size_predicted=advice.is_size_predicted,
         saved_bytes=advice.saved_bytes,
         saved_share=round(advice.saved_share, 4),
         statements=list(advice.statements),

@@ -63,7 +63,17 @@ class TrialReportAnswer(TriedAmountAnswer):
     file_bytes: int | None
     scans: int
     table_now: Annotated[ReadAmountAnswer, Field(description="the data files of the table")]
+    table_predicted: Annotated[
+        ReadAmountAnswer, Field(description="the data files of the table after the change, by prediction")
+    ]
     table_seen: Annotated[ReadAmountAnswer, Field(description="the data files of the changed copy")]
+    is_size_predicted: Annotated[
+        bool,
+        Field(
+            description="whether rows were written in their new order to predict the size of files; otherwise"
+            " they are taken to need as much space as now"
+        ),
+    ]
     difference_at_size: Annotated[
         float | None,
         Field(description="`difference` if the size of the copy had been known; null: nothing was seen"),
@@ -136,7 +146,9 @@ def _report(report: TrialReport) -> TrialReportAnswer:
         **_amounts(report.amount),
         difference=_rounded(report.amount.difference),
         table_now=_read(report.table_now),
+        table_predicted=_read(report.table_predicted),
         table_seen=_read(report.table_seen),
+        is_size_predicted=report.is_size_predicted,
         difference_at_size=_rounded(report.difference_at_size),
         filters=[_filter(found) for found in report.filters],
     )

@@ -178,6 +178,13 @@ class TableAnswer(TableEntry):
     spec_id: int
     snapshot_id: int | None
     columns: list[TableColumnAnswer]
+    identifier_fields: Annotated[
+        list[str],
+        Field(
+            description="names of the fields that identify a row, with dots inside structs. Rows are not held"
+            " to them. Empty: there are none, or the caller does not see the values of one"
+        ),
+    ]
     partition_spec: list[PartitionFieldAnswer]
     sort_order: list[SortFieldAnswer]
     snapshots: list[SnapshotAnswer]
@@ -252,6 +259,7 @@ def table_answer(
         spec_id=facts.spec_id,
         snapshot_id=facts.snapshot_id,
         columns=column_answers(facts.columns),
+        identifier_fields=list(facts.identifier_fields),
         partition_spec=[
             PartitionFieldAnswer(name=field.name, source=field.source, transform=field.transform)
             for field in facts.partition_fields

@@ -113,6 +113,8 @@ def _explain(report: TrialReport) -> None:
     style = style_of(sys.stderr)
     whole = f"{size(report.table_bytes_now)} now, {size(report.table_bytes_seen)} in the copy"
     at_size = report.difference_at_size
+    if not report.is_size_predicted:
+        note(style.dim("The size of files was not predicted: rows were taken to need as much space as now."))
     if at_size is not None:
         note(style.dim(f"Had the size of the copy been known, the difference would be {at_size:+.1%}."))
     note(style.dim(f"The table has {whole}. The copy is dropped, and the table is as it was."))

@@ -11,6 +11,7 @@ from pyiceberg.io.pyarrow import schema_to_pyarrow
 from pyiceberg.schema import Schema, sanitize_column_names
 
 from service.adapters.data_files.layout.is_alike import is_alike
+from service.adapters.data_files.layout.stored_variants import filled_variants, has_variant, stored_schema
 from service.errors.ingest_errors import IngestInvalid, RecordsInvalid
 
 # Batches with this many rows are not worth copying.
@@ -26,11 +27,14 @@ class _ShapedColumn:
     filed: pa.DataType
     is_required: bool
     is_plain: bool
+    has_variant: bool
 
     @staticmethod
     def of(given: pa.Field, filed: pa.Field) -> _ShapedColumn:
         is_plain = given.type.equals(filed.type, check_metadata=True)
-        return _ShapedColumn(given.name, given.type, filed.type, not filed.nullable, is_plain)
+        return _ShapedColumn(
+            given.name, given.type, filed.type, not filed.nullable, is_plain, has_variant(filed.type)
+        )
 
     def fitted(self, array: pa.Array) -> pa.Array:
         if self.is_required and array.null_count:
@@ -43,7 +47,8 @@ class _ShapedColumn:
                 f"Column {self.name}: values of type {array.type} are not accepted as {self.given}."
             )
         try:
-            return _retyped(array.cast(self.given), self.filed)
+            cast = array.cast(self.given)
+            return _retyped(filled_variants(cast, self.filed) if self.has_variant else cast, self.filed)
         except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
             message = str(error).splitlines()[0]
             raise RecordsInvalid(f"Column {self.name}: {message}") from error
@@ -70,9 +75,10 @@ class ArrowShape:
         Raises:
             IngestInvalid: two of them would have the same name in the file.
         """
-        given = pa.schema([_optional(field) for field in schema_to_pyarrow(schema, include_field_ids=False)])
+        stored = stored_schema(schema)
+        given = pa.schema([_optional(field) for field in schema_to_pyarrow(stored, include_field_ids=False)])
         try:
-            filed = schema_to_pyarrow(sanitize_column_names(schema))
+            filed = schema_to_pyarrow(sanitize_column_names(stored))
         except ValueError as error:
             raise IngestInvalid(f"One data file cannot hold these columns: {error}.") from error
         has_texts = pa.large_string() in given.types

@@ -6,13 +6,14 @@ Source: the Iceberg table specification, "Manifests".
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any, NamedTuple
 
 from pyiceberg.io.pyarrow import MetricModeTypes, StatisticsCollector, compute_statistics_plan
 from pyiceberg.schema import Schema
 
+from service.adapters.catalogs.variant_type import VariantType
 from service.adapters.data_files.metrics.bound_values import BoundForm
 from service.adapters.data_files.metrics.own_statistics import OwnStatistics
 
@@ -45,7 +46,9 @@ class MetricsPlan:
     def of(schema: Schema, properties: Mapping[str, str], skipped: Iterable[tuple[int, str]]) -> MetricsPlan:
         """Follows `write.metadata.metrics.*`. `skipped` are ids and full names of fields the file lacks."""
         columns = tuple(
-            _CollectedColumn.of(collector) for collector in _collectors(schema, dict(properties)).values()
+            column
+            for collector in _collectors(schema, dict(properties)).values()
+            for column in _CollectedColumn.all_of(collector)
         )
         prefix = "write.metadata.metrics.column."
         none = {field_id for field_id, name in skipped if _is_none(properties.get(prefix + name))}
@@ -70,7 +73,7 @@ class MetricsPlan:
         absent = dict.fromkeys(self.null_ids, rows)
         return FileMetrics(
             rows,
-            {column.field_id: chunk.byte_count for column, chunk in found},
+            _sizes(found),
             {field_id: chunk.value_count for field_id, chunk in counted.items()} | absent,
             {field_id: count for field_id, count in null_counts.items() if count is not None} | absent,
             _nan_counts(counted, own),
@@ -89,14 +92,16 @@ class _CollectedColumn:
     bounds: BoundForm | None
 
     @staticmethod
-    def of(collector: StatisticsCollector) -> _CollectedColumn:
+    def all_of(collector: StatisticsCollector) -> tuple[_CollectedColumn, ...]:
+        """Returns one column for each of Parquet's: two for a variant, which has no bounds."""
         mode = collector.mode
+        has_counts = mode.type != MetricModeTypes.NONE
+        if isinstance(collector.iceberg_type, VariantType):
+            counted = _CollectedColumn(collector.field_id, has_counts, None)
+            return counted, replace(counted, has_counts=False)
         has_bounds = mode.type in (MetricModeTypes.FULL, MetricModeTypes.TRUNCATE)
-        return _CollectedColumn(
-            collector.field_id,
-            mode.type != MetricModeTypes.NONE,
-            BoundForm.of(collector.iceberg_type, mode.length) if has_bounds else None,
-        )
+        bounds = BoundForm.of(collector.iceberg_type, mode.length) if has_bounds else None
+        return (_CollectedColumn(collector.field_id, has_counts, bounds),)
 
 
 class _Chunk(NamedTuple):
@@ -136,6 +141,13 @@ class _Chunk(NamedTuple):
         if not ends or len(ends) != len(with_values):
             return None
         return min(least for least, _ in ends), max(greatest for _, greatest in ends)
+
+
+def _sizes(found: Sequence[tuple[_CollectedColumn, _Chunk]]) -> dict[int, int]:
+    sizes: dict[int, int] = {}
+    for column, chunk in found:
+        sizes[column.field_id] = sizes.get(column.field_id, 0) + chunk.byte_count
+    return sizes
 
 
 def _nan_counts(counted: Mapping[int, _Chunk], own: OwnStatistics) -> dict[int, int]:

@@ -2,7 +2,7 @@
 
 Parquet leaves NaN out of its statistics and does not say so, but Iceberg's readers trust them. With 1.0 and
 NaN in a row group, they skip it for `x > 5`, though for Spark NaN is greater. UUIDs are ordered by unsigned
-bytes in Parquet, and by signed halves in Iceberg's Java library.
+bytes in Parquet, and by signed halves in Iceberg's Java library. The bytes of variants have no order.
 """
 
 from __future__ import annotations
@@ -14,22 +14,25 @@ from typing import Any
 import pyarrow as pa
 from pyiceberg.types import DoubleType, FloatType, PrimitiveType, UUIDType
 
+from service.adapters.catalogs.variant_type import VariantType
 from service.adapters.data_files.layout.columns import ColumnPlace
 from service.adapters.data_files.metrics.number_statistics import NumberStatistics
+
+_WITHOUT_BOUNDS = UUIDType | VariantType
 
 
 def has_own_statistics(kind: PrimitiveType) -> bool:
     """Whether columns of this type have no Parquet statistics."""
-    return isinstance(kind, FloatType | DoubleType | UUIDType)
+    return isinstance(kind, FloatType | DoubleType | _WITHOUT_BOUNDS)
 
 
 class OwnStatistics:
-    """Collects statistics while a file grows. UUIDs have no bounds at all."""
+    """Collects statistics while a file grows. UUIDs and variants have no bounds at all."""
 
     def __init__(self, places: Iterable[ColumnPlace]) -> None:
         self._places = tuple(place for place in places if has_own_statistics(place.kind))
         self.null_counts = Counter({place.field.field_id: 0 for place in self._places})
-        floats = (place for place in self._places if not isinstance(place.kind, UUIDType))
+        floats = (place for place in self._places if not isinstance(place.kind, _WITHOUT_BOUNDS))
         self.numbers = {place.field.field_id: NumberStatistics() for place in floats}
 
     def add(self, rows: pa.Table) -> None:

@@ -9,6 +9,7 @@ from pyiceberg.schema import Schema
 from pyiceberg.table.sorting import UNSORTED_SORT_ORDER, SortOrder
 from pyiceberg.types import DoubleType, FloatType
 
+from service.adapters.catalogs.variant_type import VariantType, variant_ids
 from service.adapters.data_files.layout.arrow_shape import ArrowShape
 from service.adapters.data_files.layout.columns import ColumnPlace, column_places
 from service.adapters.data_files.layout.file_schema import file_schema
@@ -21,8 +22,8 @@ from service.adapters.data_files.plan.writer_state import WriterState
 from service.errors.ingest_errors import IngestInvalid
 from service.model.ingest.writing import WriteTarget
 
-# Engines disagree whether NaN equals itself, and whether the two zeros are equal.
-_NO_KEYS = (FloatType, DoubleType)
+# Engines disagree whether NaN equals itself, and whether the two zeros are equal. Variants are not compared.
+_NO_KEYS = (FloatType, DoubleType, VariantType)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ class FilePlan:
     metrics: MetricsPlan
     properties: WriteProperties
     equality_field_ids: tuple[int, ...] = ()
+    variant_ids: frozenset[int] = frozenset()
 
     @staticmethod
     def of(state: WriterState, target: WriteTarget) -> FilePlan:
@@ -61,6 +63,7 @@ class FilePlan:
             _sort_order(state, target, places),
             MetricsPlan.of(schema, state.properties, _skipped(state, schema)),
             WriteProperties(state.properties),
+            variant_ids=variant_ids(schema),
         )
 
     @staticmethod

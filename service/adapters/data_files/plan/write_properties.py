@@ -13,6 +13,8 @@ import pyarrow.parquet as pq
 from pyiceberg.schema import Schema
 from pyiceberg.types import BooleanType, DoubleType, FloatType, NestedField, PrimitiveType, StructType
 
+from service.adapters.catalogs.variant_type import VariantType
+from service.adapters.data_files.layout.stored_variants import NAMES, is_stored_variant
 from service.adapters.data_files.plan.dictionary_columns import dictionary_columns
 from service.model.identity import Identity
 
@@ -37,7 +39,7 @@ _HAS_BLOOM_FILTERS = "bloom_filter_options" in _PARAMETERS
 _PAGE_ROWS = "max_rows_per_page" if "max_rows_per_page" in _PARAMETERS else "write_batch_size"
 # The bits per distinct value of Parquet's split-block filters, at one false positive in a hundred.
 _BLOOM_BITS = 11
-_WITHOUT_BLOOM_FILTER = (BooleanType, FloatType, DoubleType)
+_WITHOUT_BLOOM_FILTER = (BooleanType, FloatType, DoubleType, VariantType)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,12 @@ class WriteProperties:
             "compression": codec,
             "compression_level": self._level(codec),
             # A third smaller and faster than dictionaries on all columns, which is Parquet's default.
-            "use_dictionary": dictionary_columns(_paths(filed, _is_text), rows) or False,
+            "use_dictionary": [
+                *dictionary_columns(_paths(filed, _is_text), rows),
+                # The names of its fields, which are mostly the same in all rows.
+                *_paths(filed, is_stored_variant, f".{NAMES[0]}"),
+            ]
+            or False,
             # None for columns whose statistics readers would misread: see `own_statistics`.
             "write_statistics": _paths(filed, _has_statistics) or False,
             "data_page_size": self._number("write.parquet.page-size-bytes", _MIB),
@@ -98,7 +105,8 @@ class WriteProperties:
         return {"bloom_filter_options": filters} if filters and _HAS_BLOOM_FILTERS else {}
 
     def _has_bloom_filter(self, name: str, kind: PrimitiveType) -> bool:
-        # A filter finds only one of the two zeros, which are equal. Parquet has no filters for booleans.
+        # A filter finds only one of the two zeros, which are equal. Parquet has no filters for booleans, and
+        # the bytes of variants are not searched for.
         is_possible = not isinstance(kind, _WITHOUT_BLOOM_FILTER)
         return is_possible and self.properties.get(_BLOOM_FILTER + name, "").lower() == "true"
 
@@ -135,9 +143,12 @@ def _single_values(
             yield name + field.name, path + column.name, kind
 
 
-def _paths(schema: pa.Schema, is_wanted: Callable[[pa.DataType], bool]) -> list[str]:
-    """Returns the Parquet paths of the columns whose type is wanted."""
-    return list(_known_paths(Identity(schema), is_wanted))
+def _paths(schema: pa.Schema, is_wanted: Callable[[pa.DataType], bool], below: str = "") -> list[str]:
+    """Returns the Parquet paths of the columns whose type is wanted, and ends each with `below`.
+
+    A variant is one column here.
+    """
+    return [path + below for path in _known_paths(Identity(schema), is_wanted)]
 
 
 @lru_cache(_MAX_CACHED_PATHS)
@@ -147,7 +158,7 @@ def _known_paths(schema: Identity[pa.Schema], is_wanted: Callable[[pa.DataType],
 
 
 def _paths_below(kind: pa.DataType, path: str, is_wanted: Callable[[pa.DataType], bool]) -> list[str]:
-    if pa.types.is_struct(kind):
+    if pa.types.is_struct(kind) and not is_stored_variant(kind):
         inner = [(field.type, f"{path}.{field.name}") for field in map(kind.field, range(kind.num_fields))]
     elif pa.types.is_large_list(kind):
         inner = [(kind.value_type, f"{path}.list.element")]
@@ -163,4 +174,4 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _has_statistics(kind: pa.DataType) -> bool:
-    return not pa.types.is_floating(kind) and kind != pa.uuid()
+    return not (pa.types.is_floating(kind) or kind == pa.uuid() or is_stored_variant(kind))

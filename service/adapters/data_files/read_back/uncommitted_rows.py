@@ -14,6 +14,7 @@ from pyiceberg.schema import Schema
 
 from service.adapters.catalogs.iceberg_schemas import table_schema
 from service.adapters.data_files.layout.file_schema import file_schema
+from service.adapters.data_files.layout.stored_variants import logical_schema, stored_schema, with_ids
 from service.adapters.data_files.plan.cached_io import cached_io
 from service.adapters.data_files.plan.writer_state import WriterState
 from service.adapters.data_files.read_back.projected_array import projected_columns
@@ -76,8 +77,9 @@ def written_batches(
             if parquet.metadata.num_rows != record_count:
                 raise CommittableUnreadable("A file has other rows than it was written with.")
             names = _names(_schema(parquet), wanted)
+            stored = stored_schema(wanted)
             for batch in parquet.iter_batches(batch_rows, columns=names):
-                yield projected_columns(batch, pyarrow_to_schema(batch.schema), wanted)
+                yield projected_columns(batch, pyarrow_to_schema(with_ids(batch.schema)), stored)
 
 
 def _names(found: Schema, wanted: Schema) -> list[str]:
@@ -86,7 +88,7 @@ def _names(found: Schema, wanted: Schema) -> list[str]:
 
 
 def _schema(parquet: pq.ParquetFile) -> Schema:
-    return pyarrow_to_schema(parquet.schema_arrow)
+    return logical_schema(pyarrow_to_schema(with_ids(parquet.schema_arrow)))
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from service.adapters.data_files.metrics.content_files import content_file_json
 from service.adapters.data_files.metrics.own_statistics import OwnStatistics
 from service.adapters.data_files.plan.file_plan import FilePlan
 from service.adapters.data_files.writer.turns import out_of_turn
+from service.adapters.data_files.writer.variant_footer import AnnotatingStream
 from service.errors.ingest_errors import IngestInvalid
 
 
@@ -41,8 +42,9 @@ class OpenFile:
         # Nothing exists there yet; `overwrite` saves the storage a check.
         with out_of_turn():
             self._stream: Any = io.new_output(location).create(overwrite=True)
+        self._variants = AnnotatingStream(self._stream, plan.variant_ids) if plan.variant_ids else None
         try:
-            self._writer = pq.ParquetWriter(self._stream, self._schema, **options)
+            self._writer = pq.ParquetWriter(self._variants or self._stream, self._schema, **options)
         except pa.ArrowNotImplementedError as error:
             # For example a struct without fields, which another writer may have added to the schema.
             self._stream.close()
@@ -66,7 +68,11 @@ class OpenFile:
 
     def close(self) -> WrittenFile:
         """Completes the file, and returns its description."""
+        if self._variants is not None:
+            self._variants.begin_end()
         self._writer.close()
+        if self._variants is not None:
+            self._variants.write_end()
         footer = self._writer.writer.metadata
         byte_count = self._stream.tell()
         with out_of_turn():

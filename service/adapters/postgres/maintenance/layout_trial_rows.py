@@ -125,7 +125,9 @@ def _report_document(report: TrialReport) -> _Json:
         "scan_count": report.scan_count,
         "amount": _amount_document(report.amount),
         "table_now": _read_document(report.table_now),
+        "table_predicted": _read_document(report.table_predicted),
         "table_seen": _read_document(report.table_seen),
+        "is_size_predicted": report.is_size_predicted,
         "filters": [
             {
                 "columns": [storable(column) for column in found.columns],
@@ -145,7 +147,10 @@ def _report(found: _Json) -> TrialReport:
         scan_count=found["scan_count"],
         amount=_amount(found["amount"]),
         table_now=ReadAmount(*found["table_now"]),
+        # Trials of earlier versions took rows to need as much space as before.
+        table_predicted=ReadAmount(*found.get("table_predicted", found["table_now"])),
         table_seen=ReadAmount(*found["table_seen"]),
+        is_size_predicted=found.get("is_size_predicted", False),
         filters=tuple(
             TriedFilter(
                 columns=tuple(one["columns"]), scan_count=one["scan_count"], amount=_amount(one["amount"])

@@ -1,4 +1,4 @@
-"""The row groups of a query's scans in JSON of the metrics store.
+"""The row groups of a query's scans, and the files that they leave out, in JSON of the metrics store.
 
 They are an entry of `queries.rewrites`: gateways of the version before read the same rows during an update,
 and skip entries whose names they do not know.
@@ -19,13 +19,19 @@ _READ_AS = "READ_OPTIONS"
 
 
 def stored_row_groups(scans: Sequence[ScanRecord]) -> list[dict[str, object]]:
-    """Returns the entry for all scans, in their order; none if no scan has row groups that are known."""
+    """Returns the entry for all scans, in their order; none if no scan has row groups that are known.
+
+    `left_out` is there if a scan has left out files.
+    """
     selections = [scan.metrics.row_groups for scan in scans]
-    if all(found is None for found in selections):
+    left_out = [scan.files_left_out for scan in scans]
+    if all(found is None for found in selections) and not any(left_out):
         return []
     values = [None if found is None else [found.total, found.selected] for found in selections]
     named = {"kind": _READ_AS, "named": NAME}
-    return [{**named, "table": "", "detail": "", "mention": None, "filter_id": "", "scans": values}]
+    of_files = {"left_out": left_out} if any(left_out) else {}
+    empty = {"table": "", "detail": "", "mention": None, "filter_id": ""}
+    return [{**named, **empty, "scans": values, **of_files}]
 
 
 def with_row_groups(
@@ -33,10 +39,14 @@ def with_row_groups(
 ) -> tuple[ScanRecord, ...]:
     """Returns the scans of a query, which are in their order, with the row groups among its rewrites."""
     found = tuple(scans)
-    stored = next((entry["scans"] for entry in rewrites if entry.get("named") == NAME), ())
-    if len(stored) != len(found):
+    entry = next((entry for entry in rewrites if entry.get("named") == NAME), {"scans": ()})
+    if len(entry["scans"]) != len(found):
         return found
-    return tuple(map(_with_selection, found, stored))
+    left_out = entry.get("left_out", [0] * len(found))
+    return tuple(
+        replace(_with_selection(scan, stored), files_left_out=count)
+        for scan, stored, count in zip(found, entry["scans"], left_out, strict=True)
+    )
 
 
 def _with_selection(scan: ScanRecord, stored: Sequence[int] | None) -> ScanRecord:

@@ -1,4 +1,4 @@
-"""Makes the columns that no field takes into the texts of one column, row by row."""
+"""Makes the columns that no field takes into the values of one column, row by row."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from service.ingest.decoding.streams.bounded_rests import AT_ONCE_BYTES
-from service.ingest.decoding.values.record_rests import check_has_no_rest, rest_text
+from service.ingest.decoding.values.record_rests import check_has_no_rest, rest_value
 from service.ingest.decoding.values.row_payload import row_record
 from service.model.ingest.record_rest import RecordRest
+from service.model.tables.schemas import Field
 
 
 @dataclass(frozen=True, slots=True)
 class Rests:
     """The rest of each row, None for rows without one, and the rows whose rest does not fit."""
 
-    texts: list[str | None]
+    values: list[object]
     invalid: Mapping[int, str]
 
 
@@ -33,25 +34,26 @@ def fitted_at_once(rows: pa.RecordBatch, *, has_rest: bool) -> Sequence[range]:
     return [range(at, min(at + step, rows.num_rows)) for at in range(0, rows.num_rows, step)]
 
 
-def columnar_rests(rows: pa.RecordBatch, names: Set[str], rest: RecordRest) -> Rests:
-    """Returns the values of all columns but those with these names, as JSON without nulls.
+def columnar_rests(rows: pa.RecordBatch, names: Set[str], rest: RecordRest, column: Field) -> Rests:
+    """Returns what all columns but those with these names have, without nulls, as values of `column`.
 
+    >>> from service.model.tables.schemas import Primitive
     >>> rows = pa.RecordBatch.from_pylist([{"id": 1, "x": "a"}, {"id": 2, "x": None}])
-    >>> columnar_rests(rows, {"id"}, RecordRest("more")).texts
+    >>> columnar_rests(rows, {"id"}, RecordRest("more"), Field(2, "more", Primitive("string"))).values
     ['{"x":"a"}', None]
     """
     others = [name for name in rows.schema.names if name not in names]
     if not others:
         return Rests([None] * rows.num_rows, {})
     apart = rows.select(others)
-    texts: list[str | None] = []
+    values: list[object] = []
     invalid: dict[int, str] = {}
     for row in range(rows.num_rows):
-        record, text = row_record(apart, row), None
+        record, value = row_record(apart, row), None
         try:
             check_has_no_rest(record, rest)
-            text = rest_text(record, rest)
+            value = rest_value(record, rest, column)
         except ValueError as reason:
             invalid[row] = str(reason)
-        texts.append(text)
-    return Rests(texts, invalid)
+        values.append(value)
+    return Rests(values, invalid)

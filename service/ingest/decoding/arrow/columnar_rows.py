@@ -15,7 +15,7 @@ from service.ingest.decoding.parquet.int96_zone import in_utc_where_wanted
 from service.ingest.decoding.streams.note_names import note_names
 from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
 from service.ingest.decoding.streams.rows import BadRow, Position, Rows, TargetRows
-from service.ingest.decoding.values.arrow_types import arrow_schema
+from service.ingest.decoding.values.arrow_types import arrow_field, arrow_schema
 from service.ingest.decoding.values.exact_arrays import InvalidValue, exact_array
 from service.ingest.decoding.values.invalid_partition_values import invalid_partition_values
 from service.ingest.decoding.values.known_columns import check_columns, check_names
@@ -161,22 +161,22 @@ def _sorted_out(rows: pa.RecordBatch, target: ReadTarget, ignored: Set[str]) -> 
 
 
 def _with_rest(rows: pa.RecordBatch, target: ReadTarget, rest: RecordRest) -> _SortedOut:
-    """Sorts out the rows by their own columns, and adds the texts of the others."""
+    """Sorts out the rows by their own columns, and adds the rests of the others."""
     own = tuple(field for field in target.fields if field.name != rest.column)
     found = _sorted_out(rows, replace(target, fields=own, rest=None), set(rows.schema.names))
-    rests = columnar_rests(rows, {field.name for field in own}, rest)
     column = next(field for field in target.fields if field.name == rest.column)
+    rests = columnar_rests(rows, {field.name for field in own}, rest, column)
     lacking = dict.fromkeys(
-        (row for row, text in enumerate(rests.texts) if text is None) if column.is_required else (),
+        (row for row, value in enumerate(rests.values) if value is None) if column.is_required else (),
         f"{rest.column} is required, and the record has no other fields",
     )
     invalid = {**found.invalid, **lacking, **rests.invalid}
     places = found.places(rows.num_rows)
     kept = [at for at, row in enumerate(places) if row not in invalid]
     taken = pa.array(kept, pa.int64())
-    texts = pa.array([rests.texts[places[at]] for at in kept], pa.large_string())
+    values = pa.array([rests.values[places[at]] for at in kept], arrow_field(column).type)
     arrays = [
-        texts if field is column else found.exact.column(field.name).take(taken) for field in target.fields
+        values if field is column else found.exact.column(field.name).take(taken) for field in target.fields
     ]
     return _SortedOut(pa.RecordBatch.from_arrays(arrays, schema=arrow_schema(target.fields)), invalid)
 

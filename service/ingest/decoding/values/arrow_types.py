@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import pyarrow as pa
 
 from service.ingest.decoding.values.sent_types import MIDNIGHTS
-from service.model.tables.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct
+from service.model.tables.schemas import VARIANT, Field, FieldType, ListOf, MapOf, Primitive, Struct
 
 _SIMPLE: Mapping[str, pa.DataType] = {
     "boolean": pa.bool_(),
@@ -30,6 +30,8 @@ _SIMPLE: Mapping[str, pa.DataType] = {
     "uuid": pa.binary(16),
     "binary": pa.large_binary(),
     "unknown": pa.null(),
+    # As files have it: see `stored_variants` among the adapters.
+    VARIANT: pa.struct([("metadata", pa.large_binary()), ("value", pa.large_binary())]),
 }
 
 

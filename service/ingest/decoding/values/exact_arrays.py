@@ -14,7 +14,7 @@ from service.errors.ingest_errors import IngestInvalid
 from service.ingest.decoding.values.arrow_types import arrow_field
 from service.ingest.decoding.values.scalar_values import uuid_bytes
 from service.ingest.decoding.values.sent_types import MIDNIGHTS
-from service.model.tables.schemas import Field, ListOf, MapOf, Primitive, Struct
+from service.model.tables.schemas import VARIANT, Field, ListOf, MapOf, Primitive, Struct
 
 _DAY_US = 86_400_000_000
 _UUID = pa.binary(16)
@@ -109,6 +109,8 @@ _FITTING: dict[str, Callable[[pa.DataType], bool]] = {
     "date": types.is_date,
     MIDNIGHTS: types.is_date,
     "time": types.is_time,
+    # The rest of records is not sent as a column.
+    VARIANT: lambda _kind: False,
 }
 
 

@@ -1,4 +1,4 @@
-"""Makes the rest of a record, the fields that no column takes, into the text of one column."""
+"""Makes the rest of a record, the fields that no column takes, into the text or the variant of one column."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 
 from service.ingest.decoding.values.scalar_values import Convert
+from service.ingest.decoding.values.variant_values import variant_value
 from service.model.ingest.record_rest import MAX_REST_DEPTH, RecordRest
-from service.model.tables.schemas import Field
+from service.model.tables.schemas import VARIANT, Field, Primitive
 
 Values = Callable[[Sequence[Field]], Convert]
 """Makes a converter of objects with the given fields."""
@@ -35,7 +36,7 @@ def values_with_rest(fields: Sequence[Field], rest: RecordRest | None, values: V
     if rest is None:
         return values(fields)
     named = tuple(field for field in fields if field.name != rest.column)
-    is_required = any(field.is_required for field in fields if field.name == rest.column)
+    column = next(field for field in fields if field.name == rest.column)
     names, convert = frozenset(field.name for field in named), values(named)
 
     def converted(record: object) -> object:
@@ -46,10 +47,10 @@ def values_with_rest(fields: Sequence[Field], rest: RecordRest | None, values: V
         own = {name: value for name, value in record.items() if name in names} if others else record
         row = convert(own)
         assert isinstance(row, Mapping)
-        text = rest_text(others, rest)
-        if text is None and is_required:
+        value = rest_value(others, rest, column)
+        if value is None and column.is_required:
             raise ValueError(f"{rest.column} is required, and the record has no other fields")
-        return {**row, rest.column: text}
+        return {**row, rest.column: value}
 
     return converted
 
@@ -62,6 +63,31 @@ def check_has_no_rest(record: Mapping[str, object], rest: RecordRest) -> None:
     """
     if rest.column in record:
         raise ValueError(f"{rest.column} takes the rest of the record, and cannot be sent itself")
+
+
+def rest_value(others: Mapping[str, object], rest: RecordRest, column: Field) -> object:
+    """Returns these values of `exact_json` as a value of the column, for Arrow; None if there are none.
+
+    Raises:
+        ValueError: the value would be too large, is nested too deeply, is not Unicode, or has a number that
+            the column cannot hold.
+    """
+    if column.type == Primitive(VARIANT):
+        return _rest_variant(others, rest)
+    return rest_text(others, rest)
+
+
+def _rest_variant(others: Mapping[str, object], rest: RecordRest) -> object:
+    if not others:
+        return None
+    try:
+        found = variant_value(others, MAX_REST_DEPTH)
+    except RecursionError:
+        raise _too_deep(rest) from None
+    except ValueError as reason:
+        raise ValueError(f"{rest.column}: the rest of the record {reason}") from None
+    _check_size(sum(map(len, found.values())), rest)
+    return found
 
 
 def rest_text(others: Mapping[str, object], rest: RecordRest) -> str | None:
@@ -84,15 +110,18 @@ def rest_text(others: Mapping[str, object], rest: RecordRest) -> str | None:
         raise _too_deep(rest) from None
     except UnicodeEncodeError:
         raise ValueError(f"{rest.column}: the rest of the record has a text that is not Unicode") from None
-    size = len(text)
-    if size > rest.max_bytes:
-        raise ValueError(
-            f"{rest.column}: the rest of the record has {size} bytes, and at most {rest.max_bytes} are taken"
-        )
+    _check_size(len(text), rest)
     # Counting is quick, and hardly any record has so many.
     if sum(map(text.count, _OPENING)) > MAX_REST_DEPTH and _depth(others) > MAX_REST_DEPTH:
         raise _too_deep(rest)
     return text.decode()
+
+
+def _check_size(size: int, rest: RecordRest) -> None:
+    if size > rest.max_bytes:
+        raise ValueError(
+            f"{rest.column}: the rest of the record has {size} bytes, and at most {rest.max_bytes} are taken"
+        )
 
 
 def _too_deep(rest: RecordRest) -> ValueError:

@@ -14,6 +14,7 @@ from uuid import UUID
 
 from service.ingest.decoding.values.sent_types import MIDNIGHTS
 from service.model.calendar import day_of, moment_of
+from service.model.tables.schemas import VARIANT
 
 Convert = Callable[[object], object]
 """Returns the value for Arrow, or raises ValueError, with a reason, when it does not fit."""
@@ -221,6 +222,10 @@ def _binary(value: object) -> bytes:
         raise ValueError(f"{_shown(value)} is not base64") from error
 
 
+def _variant(_value: object) -> object:
+    raise ValueError("a column of the type variant takes the rest of records alone: name it as `rest`")
+
+
 def _fixed(length: int) -> Convert:
     def convert(value: object) -> bytes:
         found = _binary(value)
@@ -250,4 +255,5 @@ _SIMPLE: Mapping[str, Convert] = {
     "timestamptz": _timestamptz,
     "uuid": uuid_bytes,
     "binary": _binary,
+    VARIANT: _variant,
 }

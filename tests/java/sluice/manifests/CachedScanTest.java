@@ -60,7 +60,7 @@ final class CachedScanTest {
                 selected += expected.size();
                 FilePlanner planner = new FilePlanner(
                     cached(table, cache), table.currentSnapshot(), filter, isCaseSensitive, false);
-                assertEquals(expected.size(), planner.plan(ScanMetrics.noop()).size(), "the scan must not fail over");
+                assertEquals(expected.size(), planner.plan(ScanMetrics.noop()).tasks().size(), "the scan must not fail over");
                 assertEquals(expected, described(fromMemory), () -> filter.toString());
                 assertEquals(described(plain.ignoreResiduals()), described(fromMemory.ignoreResiduals()));
             }

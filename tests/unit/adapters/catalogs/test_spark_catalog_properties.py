@@ -36,7 +36,7 @@ def test_an_sql_catalog_becomes_a_jdbc_catalog_without_secrets_in_its_address() 
     assert (
         spark(SQL)
         == {
-            "type": "jdbc",
+            "catalog-impl": "sluice.catalogs.SqlCatalog",
             "uri": "jdbc:postgresql://db:5433/lake?sslmode=require",
             "jdbc.user": "me",
             "jdbc.password": "p@ss",

@@ -119,6 +119,17 @@ def test_row_groups_are_read_as_they_were_written(selections: tuple[Selection | 
     assert read(rewrites=values["rewrites"]).rewrites == written.rewrites
 
 
+@pytest.mark.parametrize("selections", [(KNOWN,), (None,), (SKIPPED, None)])
+def test_files_that_row_groups_leave_out_are_read_as_they_were_written(
+    selections: tuple[Selection | None, ...],
+) -> None:
+    known = with_row_groups(*selections)
+    scans = tuple(replace(found, files_left_out=3 - number) for number, found in enumerate(known.scans))
+    written = replace(known, scans=scans)
+    values: Any = query_values(written)
+    assert read_scans(written, values["rewrites"]) == written.scans
+
+
 def test_row_groups_are_not_known_of_records_of_the_version_before() -> None:
     written = with_row_groups(KNOWN, KNOWN)
     assert [found.metrics.row_groups for found in read_scans(written, [])] == [None, None]

@@ -44,6 +44,36 @@ async def test_a_statement_runs_and_its_rows_end_with_a_fetch_of_none() -> None:
         assert (await client.call("FetchResults", operation, maxRows=1))[1][1] == 3
 
 
+async def test_the_chunk_that_is_being_read_is_kept_until_its_statement_ends() -> None:
+    async with running() as server:
+        client = await server.client()
+        transport = httpx.ASGITransport(server.app)
+
+        async def kept_bytes(web: httpx.AsyncClient) -> float:
+            lines = (await web.get("/metrics")).text.splitlines()
+            (line,) = [line for line in lines if line.startswith("sluice_hive_kept_chunks_bytes ")]
+            return float(line.split()[1])
+
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as web:
+            for end in ("CloseOperation", "CloseSession"):
+                operation = operation_of(await client.execute("SELECT 1"))
+                first = await client.call("FetchResults", operation, maxRows=1)
+                assert (rows_of(first)[0], await kept_bytes(web) > 0) == ([1], True)
+                server.gateway.queries.is_expired = True
+                assert (await client.call("FetchResults", operation, maxRows=1))[1][5].startswith(
+                    b"RESULT_EXPIRED"
+                )
+                server.gateway.queries.is_expired = False
+                # It is read no more: the fake would refuse.
+                server.gateway.queries.is_gone_before_its_rows = True
+                assert rows_of(await client.call("FetchResults", operation, maxRows=1))[0] == [2]
+                server.gateway.queries.is_gone_before_its_rows = False
+                again = await client.call("FetchResults", operation, maxRows=1, orientation=4)
+                assert (rows_of(again)[0], await kept_bytes(web) > 0) == ([1], True)
+                await client.call(end, operation if end == "CloseOperation" else client.session)
+                assert await kept_bytes(web) == 0
+
+
 async def test_the_query_has_the_callers_bounds_and_comes_from_its_session() -> None:
     async with running() as server:
         client = await server.client(
@@ -164,6 +194,12 @@ async def test_metadata_calls_are_operations_with_rows() -> None:
             operation = operation_of(await client.call(method, client.session, **request))
             assert (await client.call("GetOperationStatus", operation))[2] == OperationState.FINISHED
             assert rows_of(await client.call("FetchResults", operation, maxRows=9))[place] == expected
+        server.gateway.identifier_fields = ("sr_returned_date_sk",)
+        key = operation_of(
+            await client.call("GetPrimaryKeys", client.session, schemaName="tpcds", tableName="store_returns")
+        )
+        columns = rows_of(await client.call("FetchResults", key, maxRows=9))
+        assert columns[:5] == [[b"lake"], [b"tpcds"], [b"store_returns"], [b"sr_returned_date_sk"], [1]]
         types = operation_of(await client.call("GetTypeInfo", client.session))
         assert b"DECIMAL" in rows_of(await client.call("FetchResults", types, maxRows=99))[0]
         functions = operation_of(await client.call("GetFunctions", client.session, functionName="2"))

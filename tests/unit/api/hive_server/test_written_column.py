@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.hive_server.rows.result_rows import ResultRows, rows_of_table
+from api.hive_server.rows.kept_chunks import KeptChunks
+from api.hive_server.rows.result_rows import ResultRows, StoredChunks, rows_of_table
 from api.hive_server.rows.type_ids import TypeId, column_descriptions, type_id
 from api.hive_server.rows.written_column import written_column
 from tests.unit.api.hive_server.thrift_values import read_struct
@@ -175,28 +176,10 @@ def test_each_type_has_a_number(kind: pa.DataType, expected: TypeId) -> None:
     assert type_id(kind) is expected
 
 
-@given(
-    counts=st.lists(st.integers(0, 7), max_size=5), max_rows=st.integers(1, 9), max_bytes=st.integers(1, 60)
-)
-def test_pages_are_all_rows_once_and_in_order(counts: list[int], max_rows: int, max_bytes: int) -> None:
-    total = sum(counts)
-    whole = pa.table({"n": pa.array(range(total), pa.int64())})
-    starts = [sum(counts[:index]) for index in range(len(counts))]
-    rows = ResultRows(whole.schema, counts, lambda index: whole.slice(starts[index], counts[index]))
-    for _ in range(2):
-        found: list[int] = []
-        while (page := rows.page(max_rows, max_bytes)).rows.num_rows:
-            assert page.offset == len(found)
-            assert page.rows.num_rows <= max_rows
-            found += page.rows["n"].to_pylist()
-        assert found == list(range(total))
-        assert page.rows.schema == whole.schema
-        rows.rewind()
-
-
 def test_a_page_joins_chunks_up_to_its_rows() -> None:
     whole = pa.table({"n": list(range(30))})
-    rows = ResultRows(whole.schema, [10, 10, 10], lambda index: whole.slice(index * 10, 10))
+    chunks = StoredChunks(lambda index: whole.slice(index * 10, 10), lambda: None, KeptChunks(0).place())
+    rows = ResultRows(whole.schema, [10, 10, 10], chunks)
     assert [rows.page(25, 1 << 20).rows.num_rows for _ in range(3)] == [25, 5, 0]
     assert rows_of_table(whole).page(100, 1 << 20).rows.num_rows == 30
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.bootstrap.settings import Settings
-from api.sql_protocols.listing import NamePatterns
-from api.sql_protocols.patterns import like, plain_name
+from api.sql_protocols.listing import KeyColumn, NamePatterns
+from api.sql_protocols.patterns import exact, like, plain_name
 from service.errors.query_errors import ResultTooLarge
 from service.model.tables.contents import RelationKind, SchemaEntry
 from service.model.tables.tables import TableName
@@ -56,6 +56,18 @@ def test_columns_are_listed_with_their_positions(parts: Parts) -> None:
     assert [(listed.position, listed.column.name) for listed in found] == [(1, "sr_returned_date_sk")]
 
 
+def test_keys_are_found_by_names_that_are_no_patterns(parts: Parts) -> None:
+    assert parts.listing.key_columns(KIM, "store_returns") == []
+    parts.gateway.identifier_fields = ("sr_returned_date_sk",)
+    key = [KeyColumn(TableName("lake", "tpcds", "store_returns"), 1, "sr_returned_date_sk")]
+    assert parts.listing.key_columns(KIM, "store_returns") == key
+    assert parts.listing.key_columns(KIM, "store_returns", "tpcds", "lake") == key
+    for asked in ("store%", "storexreturns", "returns_by_year", ""):
+        assert parts.listing.key_columns(KIM, asked) == []
+    assert parts.listing.key_columns(KIM, "store_returns", "tpc%") == []
+    assert parts.listing.key_columns(KIM, "store_returns", None, "other") == []
+
+
 def test_a_list_that_is_too_long_is_an_error_and_not_cut(parts: Parts) -> None:
     parts.gateway.contents = FakeContents(
         [SchemaEntry("lake", "tpcds")], [TableName("lake", "tpcds", f"v{number}") for number in range(101)]
@@ -74,8 +86,8 @@ def test_patterns_match_as_a_search_by_hand_does(pattern: str, name: str) -> Non
 
 @given(name=names)
 def test_a_plain_name_matches_only_itself(name: str) -> None:
-    escaped = "".join("\\" + character if character in "%_*\\" else character for character in name)
-    assert plain_name(escaped) == (name or None)
+    assert plain_name(exact(name)) == (name or None)
+    assert like(exact(name)).fullmatch(name)
 
 
 def test_a_hostile_pattern_ends() -> None:

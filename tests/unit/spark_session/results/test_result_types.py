@@ -38,7 +38,7 @@ def test_columns_keep_their_order_their_names_and_their_doubles() -> None:
 
 def test_every_level_of_a_scan_is_selected_of_total() -> None:
     levels = [[5, 50, 500, 5000, 9, 80], [1, 10, 100, 20]]
-    row = ["lake.tpcds.store_returns", None, *levels, 3, 70, 12, True, False, ["sr_item_sk"], ["true"], []]
+    row = ["lake.tpcds.store_returns", None, *levels, 3, 70, 12, True, False, ["sr_item_sk"], ["true"], [], 4]
     [scan] = scan_records(json.dumps([row]))
     assert scan.columns == ("sr_item_sk",)
     metrics = scan.metrics
@@ -49,6 +49,7 @@ def test_every_level_of_a_scan_is_selected_of_total() -> None:
     assert metrics.bytes == Selection(500, 100)
     assert metrics.rows == Selection(5000, 70)
     assert metrics.row_groups == Selection(80, 20)
+    assert scan.files_left_out == 4
 
 
 @pytest.mark.parametrize(
@@ -68,7 +69,7 @@ def test_row_groups_are_known_of_all_files_or_not(
     total: int, selected: int, has_run: bool, has_query_run: bool, expected: Selection | None
 ) -> None:
     levels = [[5, 50, 500, 5000, 9, total], [1, 10, 100, selected]]
-    row = ["lake.tpcds.store_returns", 7, *levels, 3, 70, 12, has_run, False, [], [], []]
+    row = ["lake.tpcds.store_returns", 7, *levels, 3, 70, 12, has_run, False, [], [], [], 0]
     [scan] = scan_records(json.dumps([row]), has_query_run)
     assert scan.metrics.row_groups == expected
 

@@ -30,13 +30,14 @@ import org.apache.iceberg.metrics.Timer;
 import org.apache.iceberg.types.TypeUtil;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import sluice.rowgroups.FilesLeftOut;
 
 /**
  * Iceberg's scan of a table, which chooses its files from entries in memory where that is the same.
  *
  * <p>If it is not, or fails, Iceberg's own scan plans them.
  */
-final class CachedScan implements BatchScan {
+final class CachedScan implements BatchScan, FilesLeftOut {
 
     private static final Logger LOG = LoggerFactory.getLogger(CachedScan.class);
 
@@ -47,6 +48,7 @@ final class CachedScan implements BatchScan {
     private final boolean ignoresResiduals;
     /** Whether tasks have the bounds of their files, which entries in memory do not have. */
     private final boolean hasBounds;
+    private volatile long filesLeftOut = 0;
 
     CachedScan(BatchScan scan, CachedTable table) {
         this(scan, table, table.reporter(), Map.of(), false, false);
@@ -75,18 +77,19 @@ final class CachedScan implements BatchScan {
         }
         ScanMetrics metrics = ScanMetrics.of(new DefaultMetricsContext());
         Timer.Timed duration = metrics.totalPlanningDuration().start();
-        List<ScanTask> tasks = planned(snapshot, metrics);
-        if (tasks == null) {
+        FilePlanner.Planned found = planned(snapshot, metrics);
+        if (found == null) {
             return scan.planFiles();
         }
+        filesLeftOut = found.filesLeftOut();
         duration.stop();
         Listeners.notifyAll(new ScanEvent(table.name(), snapshot.snapshotId(), filter(), schema()));
         return CloseableIterable.whenComplete(
-            CloseableIterable.withNoopClose(tasks), () -> report(snapshot, metrics));
+            CloseableIterable.withNoopClose(found.tasks()), () -> report(snapshot, metrics));
     }
 
     /** Returns null if Iceberg has to plan them. */
-    private List<ScanTask> planned(Snapshot snapshot, ScanMetrics metrics) {
+    private FilePlanner.Planned planned(Snapshot snapshot, ScanMetrics metrics) {
         try {
             return new FilePlanner(table, snapshot, filter(), isCaseSensitive(), ignoresResiduals).plan(metrics);
         } catch (InterruptedException canceled) {
@@ -231,6 +234,11 @@ final class CachedScan implements BatchScan {
     @Override
     public Schema schema() {
         return scan.schema();
+    }
+
+    @Override
+    public long filesLeftOut() {
+        return filesLeftOut;
     }
 
     @Override

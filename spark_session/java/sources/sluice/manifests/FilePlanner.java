@@ -14,16 +14,18 @@ import org.apache.iceberg.DeleteFile;
 import org.apache.iceberg.ManifestFile;
 import org.apache.iceberg.ScanTask;
 import org.apache.iceberg.Snapshot;
+import org.apache.iceberg.TableProperties;
 import org.apache.iceberg.expressions.Binder;
 import org.apache.iceberg.expressions.Expression;
 import org.apache.iceberg.metrics.ScanMetrics;
 import org.apache.iceberg.metrics.ScanMetricsUtil;
 import org.apache.iceberg.util.ThreadPools;
+import sluice.rowgroups.NotedFiles;
 
 /**
  * Chooses the files of a scan as Iceberg does, from entries in memory: manifests by the bounds of their partitions,
- * files by their partition and by the bounds of their columns. Iceberg's own evaluators decide, and the tuples of the
- * query.
+ * files by their partition and by the bounds of their columns. Iceberg's own evaluators decide, the tuples of the
+ * query, and what readers have noted of their row groups.
  *
  * @param ignoresResiduals whether tasks are without the rest of the filter
  */
@@ -37,11 +39,14 @@ record FilePlanner(
         return manifest.hasAddedFiles() || manifest.hasExistingFiles();
     }
 
+    /** The tasks of a scan, and how many files it has left out only because of what readers have noted. */
+    record Planned(List<ScanTask> tasks, long filesLeftOut) {}
+
     /**
-     * Returns the tasks that Iceberg would plan, in the order of the manifests; null if their entries do not fit into
-     * the memory.
+     * Returns the tasks that Iceberg would plan, in the order of the manifests, without those of files in which readers
+     * have found nothing by the same filter; null if their entries do not fit into the memory.
      */
-    List<ScanTask> plan(ScanMetrics metrics) throws InterruptedException, ExecutionException {
+    Planned plan(ScanMetrics metrics) throws InterruptedException, ExecutionException {
         ManifestCache cache = table.cache();
         ManifestCache.SnapshotManifests manifests = cache.manifestsOf(table, snapshot);
         Map<Integer, SpecFilter> filters = new HashMap<>();
@@ -68,13 +73,27 @@ record FilePlanner(
         metrics.scannedDataManifests().increment(chosen.size());
         metrics.skippedDataManifests().increment(manifests.ofData().size() - chosen.size());
         List<ScanTask> tasks = new ArrayList<>();
+        NotedFiles noted = notedFiles();
         for (int at = 0; at < chosen.size(); at++) {
             SpecFilter ofSpec = filters.get(chosen.get(at).partitionSpecId());
             Predicate<DataFile> hasTuples = tuples.ofSpec(chosen.get(at).partitionSpecId());
-            addTasks(files.get(at), ofSpec, hasTuples, deletes, tasks, metrics);
+            Predicate<DataFile> mayHaveRows =
+                file -> hasTuples.test(file) && noted.mayHaveRows(file, () -> ofSpec.residualOf(file));
+            addTasks(files.get(at), ofSpec, mayHaveRows, deletes, tasks, metrics);
         }
         tuples.noteUse();
-        return tasks;
+        return new Planned(tasks, noted.leftOut());
+    }
+
+    /**
+     * A scan without residuals wants whole files, as statements do that write them again. With a mapping of names, the
+     * table says which columns a file has, and may say otherwise later.
+     */
+    private NotedFiles notedFiles() {
+        boolean hasMapping = table.loaded().properties().containsKey(TableProperties.DEFAULT_NAME_MAPPING);
+        return ignoresResiduals || hasMapping
+            ? NotedFiles.none()
+            : NotedFiles.of(table.loaded().schema(), isCaseSensitive);
     }
 
     private SpecFilter filterOf(int spec) {
@@ -131,13 +150,13 @@ record FilePlanner(
     private static void addTasks(
             List<DataFile> files,
             SpecFilter filter,
-            Predicate<DataFile> hasTuples,
+            Predicate<DataFile> mayHaveRows,
             DeleteIndex deletes,
             List<ScanTask> tasks,
             ScanMetrics metrics) {
         int before = tasks.size();
         for (DataFile file : files) {
-            if (filter.mayHaveRows(file) && hasTuples.test(file)) {
+            if (filter.mayHaveRows(file) && mayHaveRows.test(file)) {
                 DeleteFile[] ofFile = deletes == null ? NO_DELETES : deletes.of(file);
                 ScanMetricsUtil.fileTask(metrics, file, ofFile);
                 tasks.add(filter.taskOf(file, ofFile));

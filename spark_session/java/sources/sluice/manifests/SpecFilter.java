@@ -48,6 +48,11 @@ public final class SpecFilter {
         return !hasFilter || partitions.eval(file.partition()) && bounds.eval(file);
     }
 
+    /** Returns what is left of the filter in the partition of a file. */
+    Expression residualOf(DataFile file) {
+        return residuals.residualFor(file.partition());
+    }
+
     /** Returns the task that reads the file, with the rest of the filter. Tasks travel without bounds. */
     FileScanTask taskOf(DataFile file, DeleteFile[] deletes) {
         if (schemaText == null) {

@@ -17,6 +17,7 @@ final class CountedBuilder<D, S> implements ReadBuilder<D, S> {
     private final RowGroupCounts counts;
     private Schema read;
     private boolean hasMapping = false;
+    private boolean isCaseSensitive = true;
     private Expression filter = Expressions.alwaysTrue();
     private long start;
     private long length = -1;
@@ -49,8 +50,9 @@ final class CountedBuilder<D, S> implements ReadBuilder<D, S> {
     }
 
     @Override
-    public ReadBuilder<D, S> caseSensitive(boolean isCaseSensitive) {
-        own.caseSensitive(isCaseSensitive);
+    public ReadBuilder<D, S> caseSensitive(boolean isWanted) {
+        own.caseSensitive(isWanted);
+        isCaseSensitive = isWanted;
         return this;
     }
 
@@ -109,7 +111,7 @@ final class CountedBuilder<D, S> implements ReadBuilder<D, S> {
         if (!isFiltered || hasMapping || read == null || length < 0) {
             return rows;
         }
-        return new CountedRows<>(
-            rows, found -> counts.note(file.location(), start, length, filter, read, found));
+        FilePart part = new FilePart(file, start, length);
+        return new CountedRows<>(rows, found -> counts.note(part, filter, isCaseSensitive, read, found));
     }
 }

@@ -22,9 +22,16 @@ public final class CountedReads {
 
     private static final Logger LOG = LoggerFactory.getLogger(CountedReads.class);
 
-    /** Keeps at most so many bytes of counts; 0: readers are not counted. */
-    public void open(long maxBytes) {
-        RowGroupCounts.ofThisJvm().keepAtMost(maxBytes);
+    /**
+     * Keeps at most so many bytes of counts; 0: readers are not counted.
+     *
+     * @param leavesOutFiles whether scans that choose their files from memory leave out those of which readers have
+     *     selected nothing by the same filter
+     */
+    public void open(long maxBytes, boolean leavesOutFiles) {
+        RowGroupCounts counts = RowGroupCounts.ofThisJvm();
+        counts.keepAtMost(maxBytes);
+        counts.noteEmptyFiles(leavesOutFiles && maxBytes > 0);
         if (maxBytes > 0) {
             try {
                 replaceFormats();

@@ -17,22 +17,26 @@ import org.apache.iceberg.expressions.UnboundPredicate;
 import org.apache.iceberg.relocated.com.google.common.hash.HashCode;
 import org.apache.iceberg.relocated.com.google.common.hash.Hasher;
 import org.apache.iceberg.relocated.com.google.common.hash.Hashing;
+import org.apache.iceberg.types.TypeUtil;
 import org.apache.iceberg.types.Types.NestedField;
 
 /**
- * Hashes of filters, with the ids and types of their columns, and whether these may be NULL. Two filters with one hash select the same row groups of
- * any file. Nobody can write a filter that has the hash of another one.
+ * Hashes of filters, with the ids, types and defaults of their columns, and whether these may be NULL. Two filters with one hash select the same row
+ * groups of any file, unless a mapping of names says which columns it has. Nobody can write a filter that has the hash of another one.
  *
  * <p>A hash is kept for each part of a filter, by its identity: filters of one scan's files share parts.
  */
 final class FilterHashes {
 
     private final Schema schema;
+    /** Of each nested field. */
+    private final Map<Integer, Integer> parents;
     private final Map<Expression, HashCode> known = new IdentityHashMap<>();
 
     /** `schema` has the columns that the filters name. */
     FilterHashes(Schema schema) {
         this.schema = schema;
+        this.parents = TypeUtil.indexParents(schema.asStruct());
     }
 
     /** Returns the hash of a filter; null if it has a part that is not known. */
@@ -87,6 +91,13 @@ final class FilterHashes {
         }
         Hasher hasher = begun(predicate).putInt(field.fieldId()).putBoolean(field.isOptional());
         put(hasher, field.type().toString());
+        // A file without the column has this value, or none where one of these is NULL.
+        if (field.initialDefault() != null && !put(hasher, field.initialDefault())) {
+            return null;
+        }
+        for (Integer above = parents.get(field.fieldId()); above != null; above = parents.get(above)) {
+            hasher.putInt(above).putBoolean(schema.findField(above).isOptional());
+        }
         if (predicate.literals() != null) {
             for (Literal<?> literal : predicate.literals()) {
                 if (!put(hasher, literal.value())) {

@@ -11,6 +11,8 @@ final class RowGroupCounts {
     private static final RowGroupCounts OF_THIS_JVM = new RowGroupCounts();
 
     private final BoundedEntries entries = new BoundedEntries();
+    private final EmptyFiles emptyFiles = new EmptyFiles(entries);
+    private volatile boolean notesEmptyFiles;
 
     /** Returns the counts of this JVM, which has one set of readers. */
     static RowGroupCounts ofThisJvm() {
@@ -19,6 +21,16 @@ final class RowGroupCounts {
 
     void keepAtMost(long bytes) {
         entries.keepAtMost(bytes);
+    }
+
+    /** Notes from now on also of which files a filter selects nothing, or no longer. */
+    void noteEmptyFiles(boolean isWanted) {
+        notesEmptyFiles = isWanted;
+    }
+
+    /** Returns the files of which a filter selects nothing; null if scans do not ask. */
+    EmptyFiles emptyFiles() {
+        return notesEmptyFiles ? emptyFiles : null;
     }
 
     /** Returns entries, bytes, hits, misses and evictions, with blanks in between. */
@@ -32,11 +44,18 @@ final class RowGroupCounts {
     }
 
     /** Notes what a reader has selected in a part of a file; nothing if its filter is of an unknown kind. */
-    void note(String location, long start, long length, Expression filter, Schema read, RowGroups found) {
+    void note(FilePart part, Expression filter, boolean isCaseSensitive, Schema read, RowGroups found) {
         HashCode hash = new FilterHashes(read).of(filter);
-        if (hash != null) {
-            SplitKey key = new SplitKey(location, start, length, hash);
-            entries.put(key, new BoundedEntries.Entry(found, location.length()));
+        if (hash == null) {
+            return;
+        }
+        String location = part.file().location();
+        SplitKey key = new SplitKey(location, part.start(), part.length(), hash);
+        entries.put(key, new BoundedEntries.Entry(found, location.length()));
+        if (notesEmptyFiles && found.selected() == 0) {
+            // The reader has asked for the length, so it is known.
+            EmptyFiles.Key file = new EmptyFiles.Key(location, part.file().getLength(), isCaseSensitive, hash);
+            emptyFiles.note(file, part.start(), part.length());
         }
     }
 

@@ -25,6 +25,7 @@ import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec;
 import org.apache.spark.sql.execution.metric.SQLMetric;
+import sluice.rowgroups.FilesLeftOut;
 import sluice.rowgroups.ScanRowGroups;
 
 /**
@@ -94,7 +95,13 @@ public final class ScanReader {
             PlannedScans.isPrunedAtRuntime(CometNodes.runtimeFiltersOf(exec, node)),
             PlannedScans.columnsOf(exec.scan().readSchema()),
             filters.texts(),
-            filters.decimals());
+            filters.decimals(),
+            filesLeftOutOf(exec.scan()));
+    }
+
+    /** Returns how many files the scan has left out only because of what readers had noted of their row groups. */
+    private static long filesLeftOutOf(Scan scan) throws ReflectiveOperationException {
+        return PackagePrivate.field(scan, "scan") instanceof FilesLeftOut planned ? planned.filesLeftOut() : 0;
     }
 
     /**

@@ -108,6 +108,33 @@ def test_tables_bring_their_columns(client: flight.FlightClient) -> None:
     assert field.metadata[b"ARROW:FLIGHT:SQL:TABLE_NAME"] == b"store_returns"
 
 
+def test_primary_keys_are_identifier_fields(running: RunningFlight, client: flight.FlightClient) -> None:
+    def keys(**asked: Any) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = answer(client, "CommandGetPrimaryKeys", None, **asked).to_pylist()
+        return found
+
+    assert keys(table="store_returns") == []
+    running.gateway.identifier_fields = ("sr_returned_date_sk",)
+    try:
+        key = {
+            "catalog_name": "lake",
+            "db_schema_name": "tpcds",
+            "table_name": "store_returns",
+            "column_name": "sr_returned_date_sk",
+            "key_name": None,
+            "key_sequence": 1,
+        }
+        assert (
+            keys(table="store_returns")
+            == keys(catalog="lake", db_schema="tpcds", table="store_returns")
+            == [key]
+        )
+        for asked in ({"catalog": ""}, {"db_schema": ""}, {"db_schema": "tp%"}, {"table": "store%"}):
+            assert keys(**{"table": "store_returns", **asked}) == []
+    finally:
+        running.gateway.identifier_fields = ()
+
+
 def test_too_many_tables_are_an_error() -> None:
     with flight_of(open_settings(max_listed_entries=100)) as running, running.client() as client:
         running.gateway.contents._schemas = [SchemaEntry("lake", f"s{number}") for number in range(101)]

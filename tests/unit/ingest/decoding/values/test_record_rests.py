@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
@@ -36,7 +37,7 @@ ID = Field(1, "id", Primitive("long"))
 MORE = Field(2, "more", Primitive("string"))
 REST = RecordRest("more")
 TARGET = ReadTarget((ID, MORE), rest=REST)
-FORMATS = [RecordFormat.NDJSON, RecordFormat.CSV, RecordFormat.ARROW_STREAM]
+FORMATS = [RecordFormat.NDJSON, RecordFormat.CSV, RecordFormat.ARROW_STREAM, RecordFormat.PARQUET]
 
 Read = tuple[list[dict[str, Any]], list[tuple[int, str]]]
 
@@ -70,12 +71,18 @@ def arrow(*records: Any) -> bytes:
     return sink.getvalue()
 
 
+def parquet(*records: Any) -> bytes:
+    sink = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(list(records)), sink, row_group_size=2)
+    return sink.getvalue()
+
+
+IN_COLUMNS = {"id": 1, "a": "x", "b": "y"}, {"id": 2, "a": None, "b": None}, {"id": 3, "a": None, "b": "z"}
 BODIES = {
     RecordFormat.NDJSON: lines({"id": 1, "a": "x", "b": "y"}, {"id": 2}, {"b": "z", "id": 3}),
     RecordFormat.CSV: b"id,a,b\n1,x,y\n2,,\n3,,z\n",
-    RecordFormat.ARROW_STREAM: arrow(
-        {"id": 1, "a": "x", "b": "y"}, {"id": 2, "a": None, "b": None}, {"id": 3, "a": None, "b": "z"}
-    ),
+    RecordFormat.ARROW_STREAM: arrow(*IN_COLUMNS),
+    RecordFormat.PARQUET: parquet(*IN_COLUMNS),
 }
 
 
@@ -98,6 +105,7 @@ def test_a_record_has_no_value_for_the_column_itself(form: RecordFormat) -> None
         RecordFormat.NDJSON: lines({"id": 1, "more": "x"}, {"id": 2, "a": 1}),
         RecordFormat.CSV: b"id,more,a\n1,x,\n2,,1\n",
         RecordFormat.ARROW_STREAM: arrow({"id": 1, "more": "x", "a": None}, {"id": 2, "more": None, "a": 1}),
+        RecordFormat.PARQUET: parquet({"id": 1, "more": "x", "a": None}, {"id": 2, "more": None, "a": 1}),
     }
     rows, bad = read(TARGET, bodies[form], form)
     assert [row["id"] for row in rows] == [2]

@@ -128,6 +128,22 @@ async def test_row_groups_are_shown_if_they_are_known(
     assert '<dt>row groups</dt><dd><div class="track" title="400 of 4006 row groups">' in page
 
 
+async def test_files_that_row_groups_leave_out_are_counted(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    [scan] = (await answer(client))["scans"]
+    assert scan["dataFilesLeftOut"] == 0
+    for accept in ("text/plain", "text/html"):
+        assert "left out by" not in (await explained(client, accept=accept)).text
+    gateway.queries.scan = replace(SCAN, files_left_out=198)
+    [scan] = (await answer(client))["scans"]
+    assert scan["dataFilesLeftOut"] == 198
+    text = (await explained(client, accept="text/plain")).text
+    assert "  data files  366 of 2003 (198 left out by their row groups)\n" in text
+    page = (await explained(client, accept="text/html")).text
+    assert "planned in 12 ms, 198 data files left out by their row groups" in page
+
+
 async def test_times_follow_one_another(client: httpx.AsyncClient) -> None:
     found = await answer(client)
     assert found["timings"] == {

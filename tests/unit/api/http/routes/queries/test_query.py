@@ -385,13 +385,16 @@ async def test_a_failed_query_has_no_chunk(client: httpx.AsyncClient, gateway: F
     assert (response.status_code, response.json()["code"]) == (404, "CHUNK_NOT_FOUND")
 
 
-async def test_tables_are_listed_and_described(client: httpx.AsyncClient) -> None:
+async def test_tables_are_listed_and_described(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
     listed = (await client.get("/tables", params={"schema": "tpcds"})).json()
     assert [table["name"] for table in listed["tables"]] == ["lake.tpcds.store_returns"]
     table = (await client.get("/tables/lake.tpcds.store_returns")).json()
     assert table["schema"] == "tpcds"
     assert table["partitionSpec"][0]["transform"] == "identity"
-    assert table["references"] == []
+    assert (table["references"], table["identifierFields"]) == ([], [])
+    gateway.identifier_fields = ("sr_returned_date_sk",)
+    table = (await client.get("/tables/lake.tpcds.store_returns")).json()
+    assert table["identifierFields"] == ["sr_returned_date_sk"]
     missing = await client.get("/tables/lake.tpcds.store_return")
     assert (missing.status_code, missing.json()["errors"][0]["nearest"]) == (
         404,

@@ -31,8 +31,9 @@ async def test_a_trial_is_begun_followed_and_listed(client: httpx.AsyncClient, g
     assert report["seen"] == {"dataFiles": 2, "bytes": 1_000}
     predicted = report["predicted"]["bytes"]
     assert report["difference"] == pytest.approx((predicted - 1_000) / 1_000, abs=1e-4)
-    # The copy of the fake has the size of the table.
+    # The copy of the fake has the size of the table, and rows are taken to need as much space as now.
     assert report["differenceAtSize"] == report["difference"]
+    assert (report["isSizePredicted"], report["tablePredicted"]["bytes"]) == (False, 16_000)
     [one] = report["filters"]
     assert (one["columns"], one["scans"], one["predicted"]) == (["day"], 2, report["predicted"])
     assert "ranges" not in ended.text
