@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import orjson
 from pydantic import ValidationError
@@ -20,7 +20,7 @@ from pyiceberg.table.update import TableRequirement, TableUpdate
 from pyiceberg.typedef import Identifier
 from requests import HTTPError, PreparedRequest, Response, Session
 from requests.adapters import HTTPAdapter
-from tenacity import retry
+from tenacity import Retrying
 
 from service.adapters.catalogs.variant_type import with_variants
 
@@ -56,8 +56,13 @@ class BoundedRestCatalog(RestCatalog):
             metadata=committed.metadata, metadata_location=committed.metadata_location
         )
 
-    @retry(**_RETRY_ARGS)
     def _load_with_variants(self, identifier: str | Identifier) -> Table:
+        # As PyIceberg does: if the token has expired, once more with a new one, of the first argument.
+        retrying = Retrying(**cast(Any, _RETRY_ARGS))
+        loaded: Table = retrying(BoundedRestCatalog._read_with_variants, self, identifier)
+        return loaded
+
+    def _read_with_variants(self, identifier: str | Identifier) -> Table:
         path = self._split_identifier_for_path(identifier)
         response = self._session.get(self.url(Endpoints.load_table, prefixed=True, **path))
         try:
