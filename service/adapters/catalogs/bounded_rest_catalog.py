@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import orjson
 from pydantic import ValidationError
@@ -11,8 +11,8 @@ from pyiceberg.catalog.rest import (
     Endpoints,
     RestCatalog,
     TableResponse,
-    _handle_non_200_response,
 )
+from pyiceberg.catalog.rest.response import _handle_non_200_response
 from pyiceberg.exceptions import NoSuchTableError
 from pyiceberg.exceptions import ValidationError as NotValid
 from pyiceberg.table import CommitTableResponse, Table
@@ -20,7 +20,7 @@ from pyiceberg.table.update import TableRequirement, TableUpdate
 from pyiceberg.typedef import Identifier
 from requests import HTTPError, PreparedRequest, Response, Session
 from requests.adapters import HTTPAdapter
-from tenacity import retry
+from tenacity import Retrying
 
 from service.adapters.catalogs.variant_type import with_variants
 
@@ -35,7 +35,8 @@ class BoundedRestCatalog(RestCatalog):
     def load_table(self, identifier: str | Identifier) -> Table:
         """Overrides PyIceberg's, for tables with types that it does not know."""
         try:
-            return super().load_table(identifier)
+            loaded: Table = super().load_table(identifier)
+            return loaded
         except ValidationError as error:
             if error.title != TableResponse.__name__:
                 raise
@@ -46,7 +47,8 @@ class BoundedRestCatalog(RestCatalog):
     ) -> CommitTableResponse:
         """Overrides PyIceberg's, in the same way."""
         try:
-            return super().commit_table(table, requirements, updates)
+            answer: CommitTableResponse = super().commit_table(table, requirements, updates)
+            return answer
         except ValidationError as error:
             # Any other error is from before the request was sent. This one: the server has made the commit.
             if error.title != CommitTableResponse.__name__:
@@ -56,8 +58,13 @@ class BoundedRestCatalog(RestCatalog):
             metadata=committed.metadata, metadata_location=committed.metadata_location
         )
 
-    @retry(**_RETRY_ARGS)
     def _load_with_variants(self, identifier: str | Identifier) -> Table:
+        # As PyIceberg does: if the token has expired, once more with a new one, of the first argument.
+        retrying = Retrying(**cast(Any, _RETRY_ARGS))
+        loaded: Table = retrying(BoundedRestCatalog._read_with_variants, self, identifier)
+        return loaded
+
+    def _read_with_variants(self, identifier: str | Identifier) -> Table:
         path = self._split_identifier_for_path(identifier)
         response = self._session.get(self.url(Endpoints.load_table, prefixed=True, **path))
         try:
@@ -71,7 +78,8 @@ class BoundedRestCatalog(RestCatalog):
             loaded = TableResponse.model_validate(content)
         except ValidationError as error:
             raise NotValid(error) from error
-        return self._response_to_table(self.identifier_to_tuple(identifier), loaded)
+        table: Table = self._response_to_table(self.identifier_to_tuple(identifier), loaded)
+        return table
 
     def _create_session(self) -> Session:
         session = super()._create_session()

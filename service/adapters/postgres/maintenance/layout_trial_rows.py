@@ -148,7 +148,7 @@ def _report(found: _Json) -> TrialReport:
         amount=_amount(found["amount"]),
         table_now=ReadAmount(*found["table_now"]),
         # Trials of earlier versions took rows to need as much space as before.
-        table_predicted=ReadAmount(*found.get("table_predicted", found["table_now"])),
+        table_predicted=ReadAmount(*found["table_predicted" if "table_predicted" in found else "table_now"]),
         table_seen=ReadAmount(*found["table_seen"]),
         is_size_predicted=found.get("is_size_predicted", False),
         filters=tuple(

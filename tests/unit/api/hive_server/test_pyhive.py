@@ -109,7 +109,7 @@ def over_tls(port: int, authority: Path, auth: str) -> Any:
 async def test_pyhive_takes_a_transport_with_tls(tmp_path: Path, auth: str, settings: dict[str, Any]) -> None:
     authority, stranger = Authority(tmp_path / "ours"), Authority(tmp_path / "other", "stranger")
     certificate = authority.certificate(HOST)
-    tls = {"tls_certificate_file": certificate, "tls_key_file": certificate}
+    tls: dict[str, Any] = {"tls_certificate_file": certificate, "tls_key_file": certificate}
     async with running(**tls, **settings) as server:
         port = port_of(server)
         assert await asyncio.to_thread(rows, lambda: over_tls(port, authority.ca, auth)) == ROWS
