@@ -14,6 +14,9 @@ from bench.client import Client
 from bench.trino_server import CATALOG, USER
 
 ANSWER_WITHIN_S = 300.0
+POLL_S = 0.5
+# A server that has just come up refuses statements until it has found itself as a node.
+NO_NODES = "No nodes available to run query"
 STATEMENT = "/v1/statement"
 
 
@@ -46,7 +49,14 @@ class TrinoClient:
                 raise RuntimeError(f"Trino had no answer within {within_s:g} s: {sql}")
             return _checked(self._client.get(path_of(link)))
 
-        found = list(pages(_checked(self._client.post(STATEMENT, sql.encode())), next_page))
+        while True:
+            try:
+                found = list(pages(_checked(self._client.post(STATEMENT, sql.encode())), next_page))
+                break
+            except RuntimeError as failure:
+                if str(failure) != NO_NODES or time.monotonic() > deadline:
+                    raise
+                time.sleep(POLL_S)
         rows = [row for page in found for row in page.get("data") or ()]
         return TrinoAnswer(rows, found[-1]["stats"]["processedRows"])
 
