@@ -100,7 +100,7 @@ def test_a_table_that_spark_sorts_as_advised_is_read_as_predicted(engine: SparkE
     prepare(engine, *advice.statements)
     assert_is_read_as_predicted(engine, advice)
     assert sum(scan.metrics.bytes.selected for scan in scans(engine)) == pytest.approx(
-        tried.byte_count, rel=0.02
+        tried.byte_count, rel=0.05
     )
 
 
