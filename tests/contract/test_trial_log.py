@@ -90,7 +90,7 @@ def test_a_trial_is_kept_as_it_goes_on(log: Log) -> None:
     assert found is not None
     assert found.report is not None
     assert found.report.amount == REPORT.amount
-    assert found.report.difference_at_size == (208 - 200) / 200
+    assert found.report.difference_at_size == (223 - 200) / 200
     assert (found.state, found.error_code, found.error_detail) == (TrialState.SUCCEEDED, "X", "why")
 
 

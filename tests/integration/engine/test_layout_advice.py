@@ -37,7 +37,7 @@ BOUNDS = LayoutBounds(
 )
 OPTIONS = AdviceOptions(min_file_bytes=400_000)
 SINCE = datetime(2026, 1, 1, tzinfo=UTC)
-# Iceberg ends files as small as these sooner than at their length: it counts what is not compressed yet.
+# Iceberg ends files as small as these sooner than at their length: it counts rows before compression.
 WITHIN = 0.2
 WORKLOAD = [
     *(
