@@ -7,7 +7,7 @@ import org.apache.iceberg.jdbc.UncheckedSQLException;
 import sluice.tables.ForwardingOperations;
 
 /** Operations that say so if nobody knows whether a commit was applied. Iceberg then deletes no file of it. */
-final class SentCommits extends ForwardingOperations {
+public final class SentCommits extends ForwardingOperations {
 
     SentCommits(TableOperations operations) {
         super(operations);

@@ -7,12 +7,14 @@ import org.apache.iceberg.BaseTable;
 import org.apache.iceberg.Schema;
 import org.apache.iceberg.Snapshot;
 import org.apache.iceberg.TableMetadata;
+import org.apache.iceberg.TableOperations;
 import org.apache.iceberg.encryption.PlaintextEncryptionManager;
 import org.apache.iceberg.spark.TimeTravel;
 import org.apache.iceberg.spark.source.SparkTable;
 import org.apache.spark.sql.connector.catalog.Column;
 import org.apache.spark.sql.connector.catalog.Table;
 import org.apache.spark.sql.connector.catalog.TableCapability;
+import sluice.catalogs.SentCommits;
 import sluice.scans.PackagePrivate;
 
 /**
@@ -63,7 +65,7 @@ final class TablePlace implements Table {
             return null;
         }
         BaseTable base = (BaseTable) ((SparkTable) table).table();
-        boolean isLasting = base.operations() instanceof BaseMetastoreTableOperations
+        boolean isLasting = isInCatalog(base.operations())
             && base.encryption() instanceof PlaintextEncryptionManager;
         try {
             Schema schema = (Schema) PackagePrivate.field(table, "schema");
@@ -103,5 +105,9 @@ final class TablePlace implements Table {
     @Override
     public Set<TableCapability> capabilities() {
         return Set.of();
+    }
+
+    private static boolean isInCatalog(TableOperations operations) {
+        return operations instanceof BaseMetastoreTableOperations || operations instanceof SentCommits;
     }
 }
