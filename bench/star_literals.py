@@ -15,7 +15,8 @@ parses and analyses it, where it keeps the plan of a known one. In a profile of 
 q42 was read and searched in 29 ms in place of 7, and planned in 112 in place of 53. Its keys cost nothing:
 there are sixty months, and soon all of their keys are cached. Three ideas were tried. Rows of whole small
 tables in memory brought the mean from 1.8 to 2.1. Finding these rows by an order, without compiling each
-condition, and adding days to dates without the engine brought q98 from 1.26 to about 1.5, and hardly the mean.
+condition, and adding days to dates without the engine brought q98 from 1.26 to about 1.5, and hardly the
+mean.
 """
 
 from __future__ import annotations
