@@ -182,7 +182,7 @@ def _defaults(settings: SparkSettings) -> dict[str, str]:
         "spark.sql.execution.pandas.structHandlingMode": "row",
         # A query takes ten to fifty classes. With Spark's default of 100, the dozen queries of a dashboard
         # evict each other's classes, and every one is compiled and warmed up again; with 1,000, the hundred
-        # texts of TPC-DS do. So many classes take about 100 MB outside the heap.
+        # texts of TPC-DS do. Classes lie outside the heap.
         "spark.sql.codegen.cache.maxEntries": "5000",
         # The gateway keeps its own records; Spark's history would only fill the driver's heap.
         "spark.sql.ui.retainedExecutions": "20",

@@ -28,13 +28,13 @@ class RewriteInput:
     def is_same(self, other: RewriteInput) -> bool:
         """Whether both make the same pruned query.
 
-        The same detection is the same object for as long as the tables stay as they are. Keys in memory are
-        the same objects, too, so their values are not compared one by one.
+        The same detection is the same object for as long as the tables stay as they are, and so are keys in
+        memory. Equal keys that were read again count as others: there may be millions to compare.
         """
         mine, theirs = self.detected, other.detected
         return (
             mine.detection is theirs.detection
-            and self.outcomes == other.outcomes
+            and _are_same(self.outcomes, other.outcomes)
             and self.bounds == other.bounds
             and self.takes_late == other.takes_late
             and list(self.cached) == list(other.cached)
@@ -73,10 +73,20 @@ class KnownRewrites:
 
     def get(self, asked: RewriteInput) -> PrunedQuery | None:
         """Returns the query that was made from the same input, with the times of that one."""
-        found = self._known.get(asked.sql, lambda known: known[0].is_same(asked))
-        return None if found is None else found[1]
+        # Not compared within the lock of the cache, which all queries share.
+        found = self._known.get(asked.sql)
+        return found[1] if found is not None and found[0].is_same(asked) else None
 
     def keep(self, asked: RewriteInput, pruned: PrunedQuery) -> None:
         """Keeps the query that was made from this input, if the next one would be the same."""
         if asked.is_final:
             self._known.put(asked.sql, (asked, pruned), asked.byte_count)
+
+
+def _are_same(some: Mapping[str, FilterOutcome], others: Mapping[str, FilterOutcome]) -> bool:
+    return some.keys() == others.keys() and all(_is_same(some[name], others[name]) for name in some)
+
+
+def _is_same(one: FilterOutcome, other: FilterOutcome) -> bool:
+    has_values = bool(one.data.values or other.data.values)
+    return (one.data is other.data or not has_values) and one == other

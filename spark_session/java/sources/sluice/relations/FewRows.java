@@ -18,13 +18,13 @@ import scala.Option;
 /**
  * Filters known rows where only few of them can pass.
  *
- * <p>Spark compiles each new condition, with its literals, and evaluates it for all rows: 15 ms for the 73,000 days of
- * TPC-DS. Here the few rows that have a value which the condition asks for are found by the order of a column, and the
- * condition is evaluated for these without being compiled.
+ * <p>Spark compiles each new condition, with its literals, and evaluates it for all rows: TPC-DS has 73,000 days. Here
+ * the few rows that have a value which the condition asks for are found by the order of a column, and the condition is
+ * evaluated for these without being compiled.
  */
 final class FewRows {
 
-    /** So many are filtered sooner than a condition is compiled. */
+    /** For more rows, a condition is compiled. */
     private static final int MOST = 8192;
 
     private FewRows() {}
